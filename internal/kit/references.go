@@ -64,5 +64,5 @@ func (r *references) begin(mgr ctrl.Manager, namespaces []string) error {
 // earlyCache is a cache that the manager starts together with its own cache, before the controllers start.
 type earlyCache struct{ cache.Cache }
 
-// GetCache makes the manager treat the type as a cache.
+// GetCache marks earlyCache as a cache: the manager starts every type that has this method before the controllers.
 func (c *earlyCache) GetCache() cache.Cache { return c.Cache }

@@ -25,8 +25,8 @@ const (
 // because it must not delay other work.
 func (l *Loop[O, F, D]) result(ctx context.Context, key client.ObjectKey, plan Plan, done Outcome) (ctrl.Result, error) {
 	done.lookAgain(plan.Again)
-	// If the status is not written yet, the error must not cause a backoff: events could increase the backoff to a
-	// minute, although the status can be written after half a second.
+	// If the status is not written yet, the error must not cause a backoff. Otherwise each event would increase the
+	// backoff, up to a minute, although the status can be written after half a second.
 	if done.Err != nil && !done.unreported && !done.independent {
 		return ctrl.Result{}, done.Err
 	}

@@ -24,8 +24,8 @@ func NewUnbound(live client.Reader, clock clock.PassiveClock) *Unbound {
 	return &Unbound{Refusals{Live: live, Clock: clock, Reason: provisioningFailed}}
 }
 
-// UnboundCause explains why a pod waits for a volume. Words is "" if the reason is unknown. Again is how long to wait
-// before calling Why again.
+// UnboundCause explains why a pod waits for a volume. The field Words has the reason; "" if it is unknown. The field
+// Again is how long to wait before calling Why again.
 type UnboundCause struct {
 	Pod string
 	Refusal

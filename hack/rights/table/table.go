@@ -28,7 +28,7 @@ The column "where" says which namespaces a right is for:
 - **namespaces**: all of them, or those of ` + "`make deploy NAMESPACES=a,b`" + `
 - **cluster**: a resource without a namespace
 - **one namespace**, by its name
-- **a role of its own**, given by name: you can bind it, or delete its binding, independently of the other roles
+- **the name of a role**: opcrew has the right only through this separate role, whose binding you can delete
 
 "read" is get, list and watch.
 `

@@ -55,7 +55,7 @@ func (o *Options) bind(set *flag.FlagSet) {
 	set.IntVar(&o.Metrics, "metrics-port", o.Metrics, "`port` that serves /metrics; it is the same in all pods")
 	set.IntVar(&o.Page, "page-port", o.Page, "`port` of the status page, which uses TLS and requires a password")
 	set.StringVar(&o.Certificate, "certificate", "", "`directory` with tls.crt and tls.key")
-	set.Func("name", "DNS `name` of the status page, for the self-signed certificate that the agent uses without --certificate; repeatable", func(name string) error {
+	set.Func("name", "DNS `name` of the status page, for the self-signed certificate that the agent uses without --certificate; can be repeated", func(name string) error {
 		o.Names = append(o.Names, name)
 		return nil
 	})

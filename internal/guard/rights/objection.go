@@ -21,12 +21,12 @@ func objection(pod guard.Pod, m *missing) guard.Objection {
 // unknown returns the message for an object without a record of its requester. The object is older than the admission
 // policy that writes the record, or the API server does not support such policies.
 func unknown(pod guard.Pod, r reference) string {
-	unrecorded := "This object"
+	subject := "This object"
 	if _, ofOther := pod.Trust.Requesters[r.volume]; ofOther {
-		unrecorded = "The EtcdRestore or EtcdBackup that names the store"
+		subject = "The EtcdRestore or EtcdBackup that names the backup store"
 	}
 	return fmt.Sprintf("%s does not record which user requested %s %s, which %s uses: annotation %s is missing; "+
 		"set the annotation to any value as a user who may %s %s %s (kubectl annotate ... %s=me --overwrite), and the API server records that user in it; "+
 		"before Kubernetes 1.36, write the value that docs/install.md describes",
-		unrecorded, r.fullResource(), r.name, r.where, common.RequesterAnnotation, r.verb, r.fullResource(), r.name, common.RequesterAnnotation)
+		subject, r.fullResource(), r.name, r.where, common.RequesterAnnotation, r.verb, r.fullResource(), r.name, common.RequesterAnnotation)
 }

@@ -45,7 +45,7 @@ func (r reporter) membersUnknown() *model.Obstacle {
 	case d.invalid != nil && d.invalid.Reason == etcdv1beta2.ReasonInvalidSpec:
 		return d.invalid
 	case a.IsMistaken():
-		return model.NewObstacle(etcdv1beta2.ReasonClusterIDMismatch, "The members are unknown: "+r.view.Err.Error())
+		return model.NewObstacle(etcdv1beta2.ReasonClusterIDMismatch, "opcrew does not know the members of the cluster: "+r.view.Err.Error())
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// progress is what the progress of a restore is computed from.
+// progress holds what opcrew reads to compute the reason and the message of the condition Ready of an EtcdRestore.
 type progress struct {
 	cluster    *etcdv1beta2.EtcdCluster
 	unfit, why string
@@ -52,7 +52,7 @@ func saved(at *etcdv1beta2.RestoreProgress) string {
 	return "saved at " + at.SavedAt.UTC().Format(time.RFC3339)
 }
 
-// behind returns a clause that says what a restore waits for that has not started yet; empty if unknown.
+// behind returns a clause that explains why the cluster has not started a restore yet; empty if the reason is unknown.
 func behind(c *etcdv1beta2.EtcdCluster) string {
 	switch at := c.Status.Restore; {
 	case at == nil:
@@ -65,7 +65,7 @@ func behind(c *etcdv1beta2.EtcdCluster) string {
 	return ": the leftovers of an earlier restore must be deleted first"
 }
 
-// held returns a clause that says why the cluster restores nothing now, and until when; empty if nothing blocks the
+// held returns a clause that explains why the cluster cannot restore now, and when it can; empty if nothing blocks the
 // restore.
 func held(c *etcdv1beta2.EtcdCluster) string {
 	switch {
@@ -77,8 +77,8 @@ func held(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
-// but returns a clause about a problem that came with the success, such as that a verification found the backup
-// corrupt.
+// but returns a clause about a problem of a restore that succeeded, for example that a verification has found the
+// backup corrupt; empty if there is none.
 func but(at *etcdv1beta2.RestoreProgress) string {
 	if at.Message == "" {
 		return ""
@@ -86,7 +86,7 @@ func but(at *etcdv1beta2.RestoreProgress) string {
 	return "; " + at.Message
 }
 
-// recorded returns what the cluster's status records about this restore; nil if nothing.
+// recorded returns what the cluster's status records about this restore; nil if it records nothing about it.
 func recorded(restore *etcdv1beta2.EtcdRestore, cluster *etcdv1beta2.EtcdCluster) *etcdv1beta2.RestoreProgress {
 	if cluster == nil || cluster.Status.Restore == nil || cluster.Status.Restore.UID != string(restore.UID) {
 		return nil

@@ -30,7 +30,7 @@ func newRestore() *etcdv1beta2.EtcdRestore {
 
 type option func(*etcdv1beta2.EtcdCluster)
 
-// of returns what opcrew reads about a cluster whose status shows a restore in a phase.
+// of returns the facts about a cluster whose status shows that the restore with this UID is in this phase.
 func of(uid, phase string, options ...option) facts {
 	c := &etcdv1beta2.EtcdCluster{}
 	c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: uid, Phase: phase, Object: "backups/example", Revision: 1_000_000_042, Message: "member example-0 reads the backup"}

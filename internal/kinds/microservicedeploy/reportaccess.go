@@ -43,7 +43,7 @@ func reportHosts(set condition.Set, m *customv1.MicroServiceDeploy, d decision, 
 	case m.Spec.Gateway != nil && !gateways:
 		set.True(kind, customv1.ReasonNoGatewayAPI, "The Gateway API is not installed, so an Ingress replaces the HTTPRoute")
 	default:
-		set.True(kind, customv1.ReasonHosted, "Users reach the instance at "+strings.Join(d.hosts, ", "))
+		set.True(kind, customv1.ReasonHosted, "Users reach the microservice at "+strings.Join(d.hosts, ", "))
 	}
 }
 

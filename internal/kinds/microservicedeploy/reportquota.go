@@ -23,11 +23,11 @@ func reportQuota(set condition.Set, m *customv1.MicroServiceDeploy, t quota.Tena
 	case t.Quotas[b] != nil && b == quota.ByClass:
 		reportEnforced(set, trouble, fmt.Sprintf("ResourceQuota %s limits all pods of PriorityClass %s together, and no other pods", b.Name, customv1.QuotaPriorityClassName))
 	case t.Quotas[b] != nil:
-		reportEnforced(set, trouble, "ResourceQuota "+b.Name+" limits all instances of the namespace together")
+		reportEnforced(set, trouble, "ResourceQuota "+b.Name+" limits the pods of all MicroServiceDeploys in the namespace together")
 	case t.Others:
 		set.False(kind, customv1.ReasonQuotaNotEnforced, "Other owners run pods in this namespace. A ResourceQuota would limit these pods too, so opcrew creates none; to create it anyway, label the namespace with "+names.QuotaLabel+"=true, or set spec.quota to PriorityClass")
 	case scaling.MostPods(m) == 0:
-		set.True(kind, common.ReasonScaledToZero, "No instance that requests this ResourceQuota should have pods, so opcrew creates no quota")
+		set.True(kind, common.ReasonScaledToZero, "None of the MicroServiceDeploys that request this ResourceQuota needs pods, so opcrew creates no quota")
 	default:
 		why := awaited(trouble, common.ReasonApplying, "opcrew is creating the ResourceQuota")
 		set.Unknown(kind, why.reason, why.message)

@@ -21,7 +21,7 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, scaler *au
 	case !m.Spec.Autoscaling:
 		set.Remove(kind)
 	case m.Spec.Idle:
-		set.Unknown(kind, customv1.ReasonIdle, "The instance is idle, so it is not autoscaled")
+		set.Unknown(kind, customv1.ReasonIdle, "The MicroServiceDeploy is idle (spec.idle), so it is not autoscaled")
 	case !scaling.Autoscales(m):
 		set.Unknown(kind, common.ReasonScaledToZero, "spec.replicas is 0, so the instance is not autoscaled")
 	case len(m.Spec.Metrics) == 0 && !asksCPU(m):

@@ -97,7 +97,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		"idle, not served":          {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAvailable, "False ScaledToZero: The spec requests no pods"},
 
 		"no autoscaling":                 {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "none"},
-		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: The instance is idle, so it is not autoscaled"},
+		"autoscaling, idle":              {newInstance(autoscaled, idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Idle: The MicroServiceDeploy is idle (spec.idle), so it is not autoscaled"},
 		"autoscaling of none":            {newInstance(autoscaled, cpu, withReplicas(0)), observed(plain, 0), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown ScaledToZero: spec.replicas is 0, so the instance is not autoscaled"},
 		"autoscaling without requests":   {newInstance(autoscaled), observed(plain, 1).scaled(), unchanged, customv1.MicroServiceDeployAutoscaled, "False NoRequests: spec.resourceRequirements requests no CPU, so the autoscaler has no value to compare CPU use with; set spec.resourceRequirements.requests.cpu, or set spec.metrics"},
 		"autoscaling by a limit":         {newInstance(autoscaled, asks("limits.cpu=1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown Applying: opcrew is creating the HorizontalPodAutoscaler"},
@@ -109,15 +109,15 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		"autoscaling, not able to":    {newInstance(autoscaled, cpu), observed(plain, 1).scaled(fails(autoscalingv2.AbleToScale, "not found")), unchanged, customv1.MicroServiceDeployAutoscaled, "Unknown NotAble: The autoscaler cannot change the number of pods: not found"},
 
 		"no quota is asked for":      {newInstance(withQuota(customv1.QuotaNone)), observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "none"},
-		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices limits all instances of the namespace together"},
+		"a quota":                    {plain, observed(plain, 1).sharing(plain, "pods=2"), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Enforced: ResourceQuota opcrew-microservices limits the pods of all MicroServiceDeploys in the namespace together"},
 		"a quota beside others":      {plain, observed(plain, 1).besideOthers(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "False QuotaNotEnforced: Other owners run pods in this namespace. A ResourceQuota would limit these pods too, so opcrew creates none; to create it anyway, label the namespace with opcrew.io/quota=true, or set spec.quota to PriorityClass"},
 		"a quota is being made":      {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Applying: opcrew is creating the ResourceQuota"},
-		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: No instance that requests this ResourceQuota should have pods, so opcrew creates no quota"},
+		"a quota where all are idle": {newInstance(idle), observed(plain, 0), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True ScaledToZero: None of the MicroServiceDeploys that request this ResourceQuota needs pods, so opcrew creates no quota"},
 
 		"no auth":                   {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "none"},
 		"auth":                      {newInstance(needsAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: The auth proxy accepts the credentials in Secret opcrew-basic-auth"},
 		"auth of its own":           {newInstance(ownAuth), observed(plain, 1), unchanged, customv1.MicroServiceDeployAuthReady, "True Credentials: The auth proxy accepts the credentials in Secret users"},
-		"a quota cannot be lowered": {plain, observed(plain, 1).sharing(plain, "pods=9").troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Refused: ResourceQuota opcrew-microservices limits all instances of the namespace together, but its limits are outdated: no"},
+		"a quota cannot be lowered": {plain, observed(plain, 1).sharing(plain, "pods=9").troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "True Refused: ResourceQuota opcrew-microservices limits the pods of all MicroServiceDeploys in the namespace together, but its limits are outdated: no"},
 		"a quota cannot be made":    {plain, observed(plain, 1).troubled(), unchanged, customv1.MicroServiceDeployQuotaEnforced, "Unknown Refused: opcrew is creating the ResourceQuota; this is delayed: no"},
 		"auth cannot be made":       {newInstance(needsAuth), observed(plain, 1).locked().troubled(), unchanged, customv1.MicroServiceDeployAuthReady, "False Refused: opcrew is creating the credentials that all instances of the namespace share; this is delayed: no"},
 		"auth is being made":        {newInstance(needsAuth), observed(plain, 1).locked(), unchanged, customv1.MicroServiceDeployAuthReady, "False Applying: opcrew is creating the credentials that all instances of the namespace share"},
@@ -131,7 +131,7 @@ func TestEveryConditionReportsWhatItIsAbout(t *testing.T) {
 		"no host":         {plain, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "none"},
 		"no domain":       {pathless, observed(pathless, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so the instance has no host name and these fields have no effect: spec.path; set spec.baseDomain, for example to example.com"},
 		"no domain for 3": {undomained, observed(undomained, 1), unchanged, customv1.MicroServiceDeployHostReady, "Unknown NoDomain: spec.baseDomain is not set, so the instance has no host name and these fields have no effect: spec.current, spec.ingressClassName, spec.path; set spec.baseDomain, for example to example.com"},
-		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Users reach the instance at v1-web.example.com, web.example.com"},
+		"hosts":           {newInstance(hosted("v1")), observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True Hosted: Users reach the microservice at v1-web.example.com, web.example.com"},
 		"a host is taken": {newInstance(hosted("v1"), aged(1)), observed(plain, 1).rivalled(newInstance(of("old"), hosted("v1"))), unchanged, customv1.MicroServiceDeployHostReady, "False HostTaken: v1-web.example.com belongs to MicroServiceDeploy shop/old; change spec.msName, spec.path, spec.baseDomain or spec.current to claim another host name"},
 		"no Gateway API":  {gateway, observed(plain, 1), unchanged, customv1.MicroServiceDeployHostReady, "True NoGatewayAPI: The Gateway API is not installed, so an Ingress replaces the HTTPRoute"},
 

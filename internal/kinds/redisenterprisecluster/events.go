@@ -32,7 +32,7 @@ func (r *reconciler) reportPassword(c *redisv1alpha1.RedisEnterpriseCluster, cre
 		return
 	}
 	r.Events.Eventf(c, nil, corev1.EventTypeWarning, "PasswordMade", "MakePassword",
-		"Secret %s had no password, so opcrew generated a new one. The servers accept it within a minute, and clients must use it then", desired.UserSecret(c))
+		"Secret %s had no password, so opcrew generated a new one. The servers accept it within a minute; from then on, clients must use it", desired.UserSecret(c))
 }
 
 // wrote reports whether a result says that opcrew wrote the Secret with this name.

@@ -308,7 +308,7 @@ func TestAProcessThatHasNotLookedYetDoesNotSayThatAllIsWell(t *testing.T) {
 	}
 	s.pod(2).Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	s.seen = false
-	want := "All pods are ready, but their servers have not been read yet"
+	want := "All pods are ready, but opcrew has not read the state of their servers yet"
 	for range 2 {
 		if got := conditionText(s.report().Status.Conditions, "Ready"); !strings.HasPrefix(got, "False ") || !strings.HasSuffix(got, want) {
 			t.Errorf("expected False until the servers have been looked at, got %s", got)

@@ -15,7 +15,8 @@ import (
 
 // Child declares one object that must exist, with all fields that opcrew sets in it.
 type Child struct {
-	// Object is an apply configuration with a deterministic name. Ensure adds the owner reference, labels and the hash.
+	// Object is an apply configuration with a deterministic name. Ensure adds the owner reference, labels and a hash of
+	// the declaration.
 	Object runtime.ApplyConfiguration
 	// Carry lists dotted paths, such as spec.replicas, that another manager owns, such as an autoscaler. Ensure applies
 	// their live values again, and neither hashes nor compares them.

@@ -24,7 +24,7 @@ const (
 type contests struct {
 	mu    sync.Mutex
 	byUID map[types.UID]*contest
-	sweep int // with this many records, records of ended contests are removed
+	sweep int // number of entries in byUID at which the entries of ended contests are removed
 }
 
 type contest struct {

@@ -27,7 +27,8 @@ func extract(declared, from *typed.TypedValue) *typed.TypedValue {
 
 type extractor struct{ schema *schema.Schema }
 
-// value extracts from one value and its parts. atomic reports whether the value is inside an atomic list or map.
+// value returns the parts of a live value (from) that its declaration contains. atomic is true if the value is inside
+// an atomic list or map.
 func (e extractor) value(declared, from any, ref schema.TypeRef, atomic bool) any {
 	atom, ok := e.schema.Resolve(ref)
 	if !ok {

@@ -108,7 +108,8 @@ func newClaim(in *intent, live client.Object) (*corev1.PersistentVolumeClaimSpec
 	return &claim.Spec, nil
 }
 
-// newClaims returns the names of the volume claims for pods that the write adds to a StatefulSet.
+// newClaims returns the names of the volume claims of new pods, if the child is a StatefulSet and the write raises its
+// number of replicas.
 func newClaims(in *intent, live client.Object) ([]string, error) {
 	if in.Kind != "StatefulSet" {
 		return nil, nil

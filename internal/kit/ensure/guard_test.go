@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// noImage is a guard that refuses pods with one image.
+// noImage is a guard that refuses pods whose first container has this image.
 type noImage string
 
 func (n noImage) Object(_ context.Context, _ client.Object, pod guard.Pod) (*guard.Objection, error) {

@@ -22,7 +22,7 @@ func testFailed(err error) bool {
 }
 
 // Refused reports whether the API server refused a request because of a quota, an admission rule, a missing right or an
-// invalid value. Conflicts and server problems are not refusals, because they can pass without a change.
+// invalid value. Conflicts and server problems are not refusals, because a later try with the same request can succeed.
 func Refused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsMethodNotSupported(err)

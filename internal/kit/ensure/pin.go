@@ -30,8 +30,8 @@ type Pin struct {
 // pinSeparator separates the hash of the key from the hash of the part in PinnedAnnotation.
 const pinSeparator = "."
 
-// pin stores two hashes in an annotation of the child: one of the owner's settings, and one of the declared pinned
-// part.
+// pin stores two hashes in an annotation of the child: the hash of the owner's settings (Pin.Key), and the hash of the
+// pinned part as it is declared now.
 func (in *intent) pin() error {
 	pin := in.child.Pin
 	if pin == nil {

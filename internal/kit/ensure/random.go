@@ -28,7 +28,7 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	case apierrors.IsAlreadyExists(err):
 		return Result{Ref: in.Ref}, alreadyThere(in, err)
 	case apierrors.IsNotFound(err):
-		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // not wrapped: the namespace is missing, not the child
+		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // not wrapped, because NotFound here means that the namespace is missing
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %w", in.Ref, err)
 	}

@@ -78,8 +78,8 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 	err := a.Client.Apply(ctx, ac, client.FieldOwner(common.Name), client.ForceOwnership)
 	switch {
 	case apierrors.IsNotFound(err):
-		// An apply creates a missing object, so NotFound means that the namespace is missing. Callers expect NotFound
-		// to pass without a change, but a missing namespace does not. Therefore only the text of the error is kept.
+		// An apply creates a missing object, so NotFound means that the namespace is missing. Callers treat a NotFound
+		// error as temporary, but a missing namespace is not. Therefore only the text of the error is returned.
 		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %s", in.Ref, err.Error())
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("apply %s: %w", in.Ref, err)

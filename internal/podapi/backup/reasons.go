@@ -38,7 +38,7 @@ const (
 	ReasonCorrupt       Reason = "Corrupt"       // the backup differs from the saved data
 	ReasonNotRestorable Reason = "NotRestorable" // the backup is unchanged, but etcd does not start with it
 	ReasonNotRecorded   Reason = "NotRecorded"   // the result of a verification could not be recorded
-	ReasonProcessFailed Reason = "ProcessFailed" // the process that checks the backup failed, so its state is unknown
+	ReasonProcessFailed Reason = "ProcessFailed" // the process that checks the backup failed, so it is unknown whether the backup is good
 
 	// These reasons concern a data directory that is restored.
 	ReasonDataDirInUse  Reason = "DataDirInUse"  // the directory contains data of another order
@@ -60,7 +60,7 @@ func Fail(reason Reason, format string, args ...any) error {
 	return &Error{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// ReasonOf returns the first reason in the chain of err, or otherwise if there is none.
+// ReasonOf returns the first reason in the chain of err. If there is none, it returns the argument otherwise.
 func ReasonOf(err error, otherwise Reason) Reason {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason

@@ -29,9 +29,11 @@ const (
 	perSort = 50
 	// period is how long reads of the healthy cluster are counted.
 	period = 2 * time.Second
-	// interval is the time between two reads of the healthy cluster, and eager the time between two reads of others.
+	// interval is the time between two reads of the healthy cluster. eager is the time between two reads of a hostile
+	// cluster.
 	interval, eager = 50 * time.Millisecond, 250 * time.Millisecond
-	// mostHeap is far below the 512 MiB of the operator's container (config/manager/deployment.yaml).
+	// mostHeap is the maximum heap of this process. The operator's container has 512 MiB of memory
+	// (config/manager/deployment.yaml).
 	mostHeap = 160 << 20
 	// perCluster is the maximum number of goroutines for each hostile cluster.
 	perCluster = 24
@@ -77,7 +79,7 @@ func attack[T, V any, S prober.Store](t *testing.T, p *prober.Prober[T, V, S], w
 			during.judge(t, before, rest.Goroutines+perCluster*perSort)
 		})
 	}
-	count(looks) // waits as long as a count, so that connections can end
+	count(looks) // only waits for one period, so that connections can end
 	after, left := count(looks), hostiletest.Kept()
 	after.judge(t, before, rest.Goroutines+perSort)
 	if left.Heap > rest.Heap+32<<20 {

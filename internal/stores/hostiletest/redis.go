@@ -93,8 +93,8 @@ func command(in *bufio.Reader) (string, error) {
 	return first, nil
 }
 
-// table returns the output of CLUSTER NODES with the given number of nodes, at addresses outside the cluster. The first
-// nodes, as many as owners says, each claim all slots.
+// table returns the output of CLUSTER NODES with the given number of nodes, at addresses outside the cluster. Each of
+// the first nodes claims all slots; owners is the number of these nodes.
 func table(nodes, owners int) string {
 	var out strings.Builder
 	for i := range nodes {

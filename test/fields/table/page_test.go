@@ -50,7 +50,7 @@ func TestFieldsAreCountedByEffectOneByOne(t *testing.T) {
 	got := Summary(files)
 	for _, want := range []string{
 		"| A | 3 | 1 | 0 | 0 | 2 | 1 | 0 |\n", "| B | 2 | 0 | 1 | 1 | 0 | 0 | 1 |\n", "| all | 5 | 1 | 1 | 1 | 2 | 1 | 1 |\n",
-		"- B `d`: it did nothing\n",
+		"| B | `d` | it did nothing |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("expected %q in\n%s", want, got)

@@ -61,11 +61,11 @@ func Summary(files []*File) string {
 		sum = sum.add(one)
 	}
 	out.WriteString(sum.line("all"))
-	out.WriteString("\nSilent before were:\n\n")
+	out.WriteString("\nThese fields were silent in earlier versions of opcrew:\n\n| kind | field | what was wrong |\n|---|---|---|\n")
 	for _, f := range files {
 		for _, row := range f.Rows {
 			if row.WasSilent != "" {
-				fmt.Fprintf(&out, "- %s %s: %s\n", f.Kind, names(row), row.WasSilent)
+				fmt.Fprintf(&out, "| %s | %s | %s |\n", f.Kind, names(row), row.WasSilent)
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func (in Pods) reportSlots(set condition.Set, c *redisv1alpha1.RedisEnterpriseCl
 	case missing != "":
 		set.False(kind, redisv1alpha1.ReasonScalingUp, "All pods are ready, but "+missing)
 	case !in.Seen && before.Status == metav1.ConditionFalse:
-		set.False(kind, before.Reason, "All pods are ready, but their servers have not been read yet")
+		set.False(kind, before.Reason, "All pods are ready, but opcrew has not read the state of their servers yet")
 	}
 }
 

@@ -25,7 +25,7 @@ func Recovery(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, d deci
 	case desired.Hibernates(c):
 		set.True(kind, redisv1alpha1.ReasonNotNeeded, asked+"The cluster is hibernating, so no recovery is needed; you can set clusterRecovery to false")
 	case available == nil:
-		set.True(kind, redisv1alpha1.ReasonRecovering, asked+"The servers have not been read yet")
+		set.True(kind, redisv1alpha1.ReasonRecovering, asked+"opcrew has not read the state of the servers yet")
 	case available.Status != metav1.ConditionTrue:
 		set.True(kind, redisv1alpha1.ReasonRecovering, asked+available.Message+d.Because())
 	default:
