@@ -7,8 +7,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The validation rule of Resources does not compare amounts that have an exponent. The API server evaluates the rule
-// even if the rule of Amount refuses an amount, and comparing 1e999999999 with another amount would take hours.
+// The validation rule of Resources skips amounts that have an exponent: to compare an amount such as 1e999999999, the
+// API server would need hours. The rule of Amount refuses such amounts, but the API server evaluates the rule of
+// Resources nevertheless.
 
 // Resources are the requests and limits of a container.
 // +kubebuilder:object:generate=true
@@ -54,8 +55,9 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// targetPort is the port on which the container listens: a number from 1 to 65535, or a name. With a name, the
-	// container port that has the number in port gets that name. The default is the number in port.
+	// targetPort is the port on which the container listens: a number from 1 to 65535, or a name. If it is a name, the
+	// operator gives this name to the container port whose number is in the field port. The default is the number in
+	// port.
 	// +optional
 	TargetPort TargetPort `json:"targetPort,omitempty"`
 

@@ -127,8 +127,7 @@ func IsNews(reason string) bool {
 const (
 	// ConditionRolledOut reports whether all pods match the spec and are ready.
 	ConditionRolledOut = "RolledOut"
-	// ConditionAvailable reports whether at least one pod serves users, whether it has the current or an earlier
-	// template.
+	// ConditionAvailable reports whether at least one pod serves users, with either the current or an earlier template.
 	ConditionAvailable = "Available"
 )
 

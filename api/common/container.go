@@ -5,9 +5,9 @@ package common
 
 import "bytes"
 
-// Container is a container of a pod, stored as its JSON text, because if one stored value did not decode, no object of
-// its kind could be listed. The fields exist only for the schema. Validation rules belong to the list of containers: a
-// rule of an item would also block status updates of objects that were stored before the rule.
+// Container is a container of a pod. It is kept as JSON text, so that every stored object can be decoded and listed;
+// the fields exist only for the schema. Validation rules belong to the list of containers, because a rule for an item
+// would also block status updates of objects that were stored before the rule existed.
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type Container struct {

@@ -21,7 +21,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^[0-9]{1,15}([.][0-9]{1,3})?(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$')",message="an amount must be a number with at most 15 digits and a unit, such as 250m or 120Mi; it must not be negative"
 type Amount string
 
-// UnmarshalJSON accepts a JSON string, or a number, whose digits it keeps as text.
+// UnmarshalJSON accepts a JSON string or a JSON number, and keeps its text.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	text, err := digits(raw)
 	*a = Amount(text)
@@ -44,7 +44,7 @@ func (a Amount) Quantity() resource.Quantity {
 // +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && self.matches('[a-z]') && !self.contains('--')",message="targetPort must be a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and '-' with at least one letter"
 type TargetPort string
 
-// UnmarshalJSON accepts a JSON string, or a number, whose digits it keeps as text.
+// UnmarshalJSON accepts a JSON string or a JSON number, and keeps its text.
 func (p *TargetPort) UnmarshalJSON(raw []byte) error {
 	text, err := digits(raw)
 	*p = TargetPort(text)

@@ -41,7 +41,7 @@ type PodOverride struct {
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// affinity of the pods: rules about the nodes on which, and the pods next to which, they may run.
+	// affinity holds the rules that decide on which nodes, and next to which other pods, the pods may run.
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
@@ -57,8 +57,8 @@ type PodOverride struct {
 	// +kubebuilder:validation:MaxLength=253
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
-	// runtimeClassName is the RuntimeClass of the pods, such as the name of a NodePool. Without it they use the default
-	// runtime of their node.
+	// runtimeClassName is the RuntimeClass of the pods. The RuntimeClass of a NodePool has the name of the NodePool.
+	// Without runtimeClassName the pods use the default runtime of their node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	RuntimeClassName string `json:"runtimeClassName,omitempty"`

@@ -13,8 +13,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// Regression: a process started with an outdated list. It removed labels and taints from nodes, and created
-// RuntimeClasses for node pools that no longer existed.
+// Regression: a process started with an outdated list of objects. Based on this list, it removed labels and taints from
+// nodes, and created RuntimeClasses for node pools that no longer existed.
 func TestTheFirstListIsConsistent(t *testing.T) {
 	tests := []struct{ asked, want string }{{"0", ""}, {"", ""}, {"17", "17"}}
 	for _, test := range tests {

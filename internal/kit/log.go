@@ -25,7 +25,7 @@ func logChild(logger logr.Logger, result ensure.Result) {
 	switch result.Action {
 	case ensure.Created, ensure.Applied, ensure.Repaired, ensure.Replaced, ensure.Pruned:
 		logger.Info("Wrote child", "child", result.Ref.String(), "action", result.Action)
-	case ensure.Unchanged, "": // nothing was done, or the write failed, which controller-runtime logs
+	case ensure.Unchanged, "": // nothing was done, or the write failed; controller-runtime logs the error
 	default:
 		logger.V(1).Info("Did not change the child", "child", result.Ref.String(), "action", result.Action, "message", result.Message)
 	}
@@ -46,7 +46,7 @@ func (l *Loop[O, F, D]) logStep(ctx context.Context, key client.ObjectKey, step 
 		}
 		l.stepsLogged.Set(key, step.Name)
 		logger.V(level).Info("Step was not taken", "why", step.Why, "reason", err.Error(), "duration", took.String())
-	default: // controller-runtime logs the error, which the reconcile returns
+	default: // the reconcile returns the error, and controller-runtime logs it
 		logger.V(1).Info("Step failed", "why", step.Why, "duration", took.String())
 	}
 }

@@ -105,7 +105,7 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 // too.
 func (w *optionalWatch) NeedLeaderElection() bool { return false }
 
-// await watches a CRD, and reports on installed when the CRD is installed.
+// await watches a CRD until it is installed, and then sends to the channel installed.
 func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name string, installed chan<- struct{}) {
 	for ctx.Err() == nil {
 		if w.appears(ctx, c, name) {

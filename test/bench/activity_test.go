@@ -19,14 +19,14 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// writesARun is the maximum number of writes for one run of an Activity. A run takes five: its finalizer, its pod, the
-// release of the pod, and two statuses. If the command takes longer than half a second to start or end, it takes two
-// more.
+// writesARun is the maximum number of writes for one run of an Activity. A run needs five: its finalizer, its pod, the
+// release of the pod, and two statuses. If the command takes longer than half a second to start or end, the run needs
+// two more.
 const writesARun = 7
 
 func TestAnActivityCostsSevenWritesAtMost(t *testing.T) {
 	env.Apply(t, "config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	hosts := env.Nodes(t, 3+*objects/100, testenv.NodeSpec{Prefix: "chores"}) // a node has 110 pods
+	hosts := env.Nodes(t, 3+*objects/100, testenv.NodeSpec{Prefix: "chores"}) // a node can run 110 pods
 	chore := func(i int) *egov1.Activity {
 		a := &egov1.Activity{Spec: egov1.ActivitySpec{Command: "true", Host: hosts[i%len(hosts)]}}
 		a.Namespace, a.Name = "default", fmt.Sprintf("chore-%04d", i)
@@ -58,7 +58,7 @@ func awaitRequesters(t *testing.T, chore func(int) *egov1.Activity) {
 	})
 }
 
-// choreRun runs an operator that is measured, with Activities.
+// choreRun is a benchmark run of an operator with Activities, each of which runs a command on a node.
 type choreRun struct {
 	*process
 	t     *testing.T

@@ -39,7 +39,8 @@ func (o owner) bareClient(t *testing.T, tb *table, from []string) floor {
 	ready := observe(t, o.pods, o.serves, namespaces...)
 	defer ready.stop()
 	got := measureFloor(t, func(c client.Client) {
-		// Create all custom resources first, because they all exist when opcrew starts to create children.
+		// Create all custom resources first. In the measurement of opcrew, too, all of them exist before the first
+		// child.
 		made := o.makeAll(t, c, namespaces, begun)
 		concurrently(t, len(from), func(ctx context.Context, i int) error {
 			return applyAll(ctx, c, plans.shared[from[i]], namespaces[i], nil)
@@ -101,7 +102,7 @@ func listAll(t *testing.T, kind schema.GroupVersionKind, namespaces []string) []
 	return out
 }
 
-// build repeats opcrew's writes for one object, for a copy of the object in another namespace.
+// build repeats, for a copy of object i in another namespace, the writes that opcrew made for that object.
 func (b *blueprints) build(ctx context.Context, c client.Client, i int, copied client.Object) error {
 	gvk := gvkOf(copied)
 	by := &metav1.OwnerReference{

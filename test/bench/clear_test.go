@@ -71,7 +71,8 @@ func awaitNoPools(t *testing.T) {
 	})
 }
 
-// awaitGone waits until namespaces are gone. Cleanups call it, in which the context of the test has already ended.
+// awaitGone waits until namespaces are gone. It also works in a cleanup, when the context of the test has already
+// ended.
 func awaitGone(t *testing.T, namespaces []string) {
 	t.Helper()
 	for deadline := time.Now().Add(*limit); len(namespaces) > 0; {

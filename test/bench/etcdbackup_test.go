@@ -29,7 +29,7 @@ const (
 
 // The pods are simulated without etcd and without a store, because the test only counts the operator's requests.
 func TestABackupCostsThreeWritesAndNothingUntilTheNextIsDue(t *testing.T) {
-	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // a node has 110 pods
+	hosts := env.Nodes(t, 3+*objects/50, testenv.NodeSpec{Prefix: "savers"}) // a node can run 110 pods
 	backuppods.Follow(t, env.Config, env.Client, func(o backup.Order, _ int) *backup.Result {
 		result := backuppods.Success(o)
 		return &result

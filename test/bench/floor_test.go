@@ -49,7 +49,7 @@ type floor struct {
 	writes int
 }
 
-// measureFloor measures the writes that a client without an operator makes in do.
+// measureFloor runs do with a client that works without an operator, and measures the time and the writes.
 func measureFloor(t *testing.T, do func(c client.Client)) floor {
 	t.Helper()
 	c := env.ClientFor(t, account(t, bare))

@@ -20,8 +20,8 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// Each MicroServiceDeploy has the children in the original article (Service, ServiceAccount, Deployment, configuration
-// and autoscaler), a PodDisruptionBudget, and a share of the namespace's quota.
+// Each MicroServiceDeploy has the children that the tutorial article about this kind gives it (Service, ServiceAccount,
+// Deployment, configuration and autoscaler), a PodDisruptionBudget, and a share of the namespace's quota.
 func TestAMicroServiceDeployCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "microservicedeploy", resource: "microservicedeploys", list: &customv1.MicroServiceDeployList{},

@@ -52,7 +52,8 @@ type poolRun struct {
 	join, change spell
 }
 
-// spell is the duration of a change of all nodes.
+// spell describes a change of many objects: how long it took, how many objects it has reached, and whether it reached
+// all of them in time.
 type spell struct {
 	took time.Duration
 	done int

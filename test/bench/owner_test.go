@@ -36,7 +36,8 @@ type owner struct {
 	// shared are the kinds of children that all objects in a namespace share. Writes of them count for every object.
 	children, statuses int
 	childKinds, shared []schema.GroupVersionKind
-	// pods is an empty list of the type of the workload's pods. serves reports whether one of them is ready.
+	// pods is an empty list of the kind of workload that runs the pods, such as a DeploymentList. serves reports
+	// whether a workload has a ready pod.
 	pods   client.ObjectList
 	serves func(client.Object) bool
 	// drift returns a child of an object and a patch that changes the child. drifted reports whether a child has this
@@ -63,10 +64,10 @@ const (
 	readySince  = "create to Ready: p50, p99"
 )
 
-// bench measures all operators with the kind, and then a client that only makes the necessary writes.
+// bench measures every operator that supports the kind, and also a client that makes only the necessary writes.
 func (o owner) bench(t *testing.T) {
 	all := driversOf(o.kind)
-	// A node has 110 pods.
+	// A node can run 110 pods.
 	hosts := env.Nodes(t, 3+(len(all)+1)*max(1, o.podsEach)**objects/100, testenv.NodeSpec{Prefix: o.kind})
 	title := fmt.Sprintf("%s: %d objects", kindOf(o.object("", 0)), *objects)
 	if o.namespaces > 1 {
@@ -100,7 +101,7 @@ func (o owner) served(namespaces []string) []string {
 func someNamespaces(t *testing.T, n int) []string {
 	t.Helper()
 	out := make([]string, n)
-	t.Cleanup(func() { awaitGone(t, out) }) // cleanups that are added later run earlier, and delete the namespaces
+	t.Cleanup(func() { awaitGone(t, out) }) // runs after the cleanups that delete the namespaces, as it is added first
 	for i := range out {
 		out[i] = env.Namespace(t)
 	}
@@ -223,7 +224,7 @@ func (r *ownerRun) driftSome() {
 	}
 }
 
-// podNoise changes a condition in every pod that no controller uses.
+// podNoise changes a pod condition that no controller uses, in every pod.
 func podNoise(t *testing.T, namespaces []string) {
 	t.Helper()
 	for _, ns := range namespaces {

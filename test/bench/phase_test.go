@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// window is how long the test observes an operator that has nothing to do, after irrelevant changes.
+// window is how long the test counts the requests of an idle operator after changes that do not concern it.
 const window = 5 * time.Second
 
 // phase contains what a measured operator did in one part of the benchmark.

@@ -47,7 +47,8 @@ func observe(t *testing.T, list client.ObjectList, wanted func(client.Object) bo
 	return o
 }
 
-// watch reads events of one watch until the watch ends. The next watch starts with all objects again.
+// watch records the events of one watch until the watch ends. Every new watch starts with an event for each existing
+// object.
 func (o *observer) watch(ctx context.Context, list client.ObjectList) {
 	watch, err := env.Client.Watch(ctx, list.DeepCopyObject().(client.ObjectList))
 	if err != nil {

@@ -21,8 +21,8 @@ type Options struct {
 	InPlace string
 	// Require lists files that the Secret must contain before any file is written.
 	Require []string
-	// Host, if set, is the name of the host whose key pair is derived from the seed in the Secret, a secret value that
-	// all hosts share.
+	// Host, if set, is a host name. The key pair of this host is derived from the seed, a file in the Secret. All hosts
+	// share the seed, which is secret.
 	Host string
 	// Check makes the command only report whether the files exist.
 	Check bool

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// pod simulates a pod with a Secret that is mounted as by a kubelet, and a Keeper.
+// pod simulates a pod that runs a Keeper. Its Secret is mounted as a kubelet would mount it.
 type pod struct {
 	*testing.T
 	dir    string

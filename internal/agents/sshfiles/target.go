@@ -27,7 +27,7 @@ func mode(name string) fs.FileMode {
 	return privateMode
 }
 
-// open creates a directory that sshd accepts, which only its owner can write to.
+// open creates a directory that only its owner can write to, because sshd refuses other directories.
 func open(dir string) error {
 	if err := os.MkdirAll(dir, directoryMode); err != nil {
 		return err
@@ -52,8 +52,8 @@ func replace(dir, name string, content []byte) error {
 }
 
 // overwrite changes a file in place, because a file that is mounted separately cannot be replaced. It writes the whole
-// content with one call, and then cuts off what is left of the old content. If both keys have the same type, and thus
-// the same length, a concurrent reader gets one of them.
+// content with one call, and then cuts off what is left of the old content. If the old and the new key have the same
+// length, as keys of one type do, a concurrent reader gets one of the two.
 func overwrite(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	if same(path, content) {

@@ -53,7 +53,7 @@ type facts struct {
 	// patched names the pods whose last patch by opcrew the cache does not show yet.
 	patched map[string]bool
 	claims  map[string]*corev1.PersistentVolumeClaim
-	// volumes are the volumes of the claims that should have the spec's size.
+	// volumes describes the claims whose volumes should have the size in the spec.
 	volumes workload.Volumes
 	// others are pods and claims of the cluster before a restore, or of an unfinished restore. They do not belong to
 	// the current cluster.
@@ -102,7 +102,8 @@ type facts struct {
 	behind bool
 }
 
-// renew checks whether the name belonged to an earlier cluster before, and then forgets everything about that cluster.
+// renew checks whether the name belonged to an earlier cluster until now. If so, it forgets everything about that
+// cluster.
 func (r *reconciler) renew(key client.ObjectKey, c *etcdv1beta2.EtcdCluster) {
 	if r.born.IsAnother(key, c.UID) {
 		r.prober.Forget(key)

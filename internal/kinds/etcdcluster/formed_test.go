@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: after a cluster was deleted and recreated under the same name, opcrew used its last view of the old
-// cluster for the new cluster and treated that as formed.
+// Regression: a cluster was deleted and recreated under the same name. opcrew then used its last view of the old
+// cluster, and treated the new cluster as formed.
 func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
 	old := clustertest.New(clustertest.Unformed)
 	w := observed(old, 3)
@@ -99,8 +99,8 @@ func TestAClusterIsNotFormedByPodsThatAreRecreated(t *testing.T) {
 	}
 }
 
-// Regression: opcrew endlessly recreated a pod because its volume had another member's data. A new pod has the same
-// volume, so it helps only if the volume is empty.
+// Regression: opcrew endlessly recreated a pod because its volume had another member's data. The new pod has the same
+// volume, so recreating the pod helps only if the volume is empty.
 func TestBeforeTheClusterIsFormedOnlyAnEmptyVolumeHasAPodRecreated(t *testing.T) {
 	for reason, want := range map[etcdstart.Reason]bool{etcdstart.VolumeLost: true, etcdstart.VolumeForeign: false} {
 		w := observed(clustertest.New(clustertest.Unformed, clustertest.WithClaims), 3).down(0, 2).refused(1, reason)

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// reading returns a reconciler whose cache has other objects than its API server.
+// reading returns a reconciler with different objects in its cache and on its API server.
 func reading(t *testing.T, cached, live []client.Object) *reconciler {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -76,7 +76,7 @@ func TestTheServerIsOnlyAskedHowFarTheClusterIsWhereAMemberIsToComeBack(t *testi
 
 func TestARestoreIsOnlyCalledOffWhenTheServerItselfDoesNotHaveIt(t *testing.T) {
 	for name, c := range map[string]struct {
-		cached, live func(*etcdv1beta2.EtcdRestore) // nil if it does not exist
+		cached, live func(*etcdv1beta2.EtcdRestore) // nil if there is no EtcdRestore
 		want         bool
 	}{
 		"the cache has not heard of it yet":         {nil, same, false},

@@ -15,8 +15,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/volumes"
 )
 
-// members returns the members of the cluster, sorted by serial number, as etcd lists them, with their pods, claims and
-// nodes. Before the cluster is formed, it returns the first members.
+// members returns the members of the cluster with their pods, claims and nodes, sorted by serial number. These are the
+// members that etcd lists; before the cluster is formed, they are the first members.
 func (f facts) members(c *etcdv1beta2.EtcdCluster) []model.Member {
 	var out []model.Member
 	judge := model.NewJudge(c, f.now, model.Decides(c, f.view))

@@ -12,15 +12,15 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// sizes reports the size of each member's data, as in the last view, as metrics. It reads the views when metrics are
-// collected, so a deleted cluster leaves no metrics behind.
+// sizes exports the size of each member's data as metrics. It takes the sizes from the last view of the members when
+// metrics are collected, so a deleted cluster leaves no metrics behind.
 type sizes struct {
 	prober *etcd.Prober
 	// took is the size of the data on disk, and used is the size of the part that is in use. quota is the size limit.
 	took, used, quota *prometheus.Desc
 }
 
-// newSizes registers the metrics.
+// newSizes registers the metrics about the size of members' data.
 func newSizes(registry prometheus.Registerer, prober *etcd.Prober) error {
 	describe := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, []string{"namespace", "name", "member"}, nil)

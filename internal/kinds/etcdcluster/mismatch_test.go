@@ -12,7 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// answeredBy makes an etcd cluster with another ID than the status has answer at the members' addresses.
+// answeredBy simulates that another etcd cluster, with an ID that the status does not record, answers at the members'
+// addresses.
 func answeredBy(w world, id uint64) world {
 	for _, m := range w.view.Members {
 		w.c.Status.Membership = append(w.c.Status.Membership, etcdv1beta2.MemberIdentity{ID: model.FormatID(m.ID), Name: m.Name})

@@ -51,8 +51,9 @@ func (s Set) set(kind string, status metav1.ConditionStatus, reason, message str
 	})
 }
 
-// Cut limits a text to a number of bytes and replaces control characters and invalid UTF-8. The API server would change
-// half a character at the end. The status would then differ from the intended one and be written again and again.
+// Cut limits a text to a number of bytes and replaces control characters and invalid UTF-8. If a text ended within a
+// character, the API server would change the text. The status would then differ from the intended one and be written
+// again and again.
 func Cut(text string, most int) string {
 	text = strings.Map(printable, strings.ToValidUTF8(text, "\ufffd"))
 	if len(text) <= most {

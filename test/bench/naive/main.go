@@ -1,9 +1,10 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command naive is an operator with which benchmarks compare opcrew. It implements the kinds of the articles in the
-// style of a tutorial, like most first operators. Every reconcile writes every child, every node of a pool and the
-// whole status. It repeats after some seconds, in case an event was missed.
+// Command naive is an operator with which benchmarks compare opcrew. It serves kinds that come from tutorial articles,
+// and works in the style of such a tutorial, like most first operators. Every reconcile writes every child, every node
+// of a pool and the whole status. The operator reconciles each object again after some seconds, in case an event was
+// missed.
 //
 // The operator is neither optimized nor deliberately slow.
 package main

@@ -94,15 +94,15 @@ func (c *cluster) addresses() []string {
 }
 
 // operate runs the part of the operator that manages Redis servers, until the test calls end. The operator takes only
-// those steps for which may returns true.
-func (c *cluster) operate(may func(ring.Step) bool) (end func()) {
+// the steps that permit allows.
+func (c *cluster) operate(permit func(ring.Step) bool) (end func()) {
 	ctx, cancel := context.WithCancel(c.Context())
 	c.prober = redis.NewProber(redis.Dial, clock.RealClock{}, nil)
 	act := func(ctx context.Context, _ redis.View, step ring.Step, why ring.Why) {
 		c.mu.Lock()
 		c.why = why
 		c.mu.Unlock()
-		if step != nil && may(step) {
+		if step != nil && permit(step) {
 			err := c.prober.Take(ctx, shop, step)
 			c.Logf("%s %s: %v", time.Now().Format("05.000"), why.Doing, err)
 		}
@@ -127,13 +127,13 @@ func (c *cluster) settled() {
 	})
 }
 
-// await waits until is returns true for the latest view of the servers and the operator's decision.
-func (c *cluster) await(expectation string, is func(redis.View, ring.Why) bool) {
+// await waits until check returns true for the latest view of the servers and the operator's decision.
+func (c *cluster) await(expectation string, check func(redis.View, ring.Why) bool) {
 	c.Helper()
 	eventually.True(c, patience, expectation, func() error {
 		view, ok := c.prober.View(shop)
 		step, why := ring.Next(view, c.wanted())
-		if !ok || view.Stale || !is(view, why) {
+		if !ok || view.Stale || !check(view, why) {
 			return unexpected{step, why}
 		}
 		return nil

@@ -34,7 +34,7 @@ func TestWhatServersAtRestAreAsked(t *testing.T) {
 	c := newCluster(t, 3)
 	c.operate(anyStep)
 	c.settled()
-	time.Sleep(2 * lookEvery) // let the more frequent readings end
+	time.Sleep(2 * lookEvery) // let the operator return to this interval; during changes it reads more often
 	for _, address := range c.addresses() {
 		if _, err := c.store.Do(t.Context(), address, redis.Command{"CONFIG", "RESETSTAT"}); err != nil {
 			t.Fatal(err)

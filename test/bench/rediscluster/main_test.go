@@ -37,8 +37,8 @@ func (t took) String() string {
 	return fmt.Sprintf("%.1f s (%.1f to %.1f)", t.median().Seconds(), slices.Min(t).Seconds(), slices.Max(t).Seconds())
 }
 
-// ratios formats the ratio of two sides in each round. It compares rounds, because other load on the machine changes
-// between them.
+// ratios formats the ratio of two sides. It computes a ratio for each round, because other load on the machine changes
+// between rounds.
 func ratios(a, b took) string {
 	out := make([]float64, len(a))
 	for i := range a {
@@ -54,7 +54,7 @@ func inTurns(t *testing.T, sides ...func(*testing.T) time.Duration) []took {
 	out := make([]took, len(sides))
 	for range *rounds {
 		for i, side := range sides {
-			// Run each side of the comparison as a subtest, which ends its servers.
+			// Run each side of the comparison as a subtest, so that its servers are stopped when the subtest ends.
 			ok := t.Run("", func(t *testing.T) { out[i] = append(out[i], side(t)) })
 			if !ok {
 				t.FailNow()

@@ -55,7 +55,7 @@ func (c *cluster) ask(addresses []string) []redis.NodeStatus {
 	return out
 }
 
-// whole returns what is missing until the cluster is complete, or "".
+// whole returns what the cluster still lacks; "" if it is complete.
 func whole(servers []redis.NodeStatus, replicas int) string {
 	inSync := 0
 	for _, s := range servers {

@@ -11,7 +11,7 @@ import (
 )
 
 // opcrew retries a failed step after a pause. The first pause is short, because a learner may catch up a moment later.
-// Later pauses are longer, because some of etcd's own limits last for seconds.
+// Later pauses are longer, because etcd refuses some steps for several seconds.
 const (
 	shortestPause = 100 * time.Millisecond
 	longestPause  = time.Second

@@ -80,8 +80,8 @@ func cannotResize(err error) bool {
 		return false
 	}
 	switch details := status.Status().Details; {
-	// NotFound means that this Kubernetes has no subresource resize, or that the pod is gone, which the next read
-	// shows.
+	// NotFound means that this version of Kubernetes has no subresource resize, or that the pod is gone. If the pod is
+	// gone, the next read shows this.
 	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err):
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:

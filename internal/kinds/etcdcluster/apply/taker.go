@@ -8,7 +8,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Taker carries out steps on live clusters.
+// Taker carries out steps, such as adding a member, in running etcd clusters.
 type Taker struct {
 	*kit.Tools
 	Prober *etcd.Prober

@@ -24,7 +24,8 @@ func variableOf(flag string) string {
 	return "ETCD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// passedOn returns the variables of spec.pod.etcdEnv that the pod sets. It leaves out variables that repeat a flag.
+// passedOn returns the variables of spec.pod.etcdEnv that the pod sets: all except those that set the same option as
+// one of etcd's command-line flags.
 func passedOn(c *etcdv1beta2.EtcdCluster, flags []string) []etcdv1beta2.EnvVar {
 	return slices.DeleteFunc(slices.Clone(settings.PodPolicy(c).EtcdEnv), func(env etcdv1beta2.EnvVar) bool {
 		return slices.ContainsFunc(flags, func(flag string) bool { return variableOf(flag) == env.Name })

@@ -64,8 +64,8 @@ func Connection(c *etcdv1beta2.EtcdCluster) *corev1ac.ConfigMapApplyConfiguratio
 }
 
 // DisruptionBudget declares a budget that protects the quorum during drains, for both the current and the desired
-// number of voters. The budget counts all ready pods, also those of learners, which do not count for the quorum, so
-// their number is added.
+// number of voters. The budget counts all ready pods, including those of learners. Learners do not count for the
+// quorum, so the minimum is higher by the number of learners.
 func DisruptionBudget(c *etcdv1beta2.EtcdCluster, members []model.Member) *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 	voters := model.Voters(members)
 	learners := int32(len(members)) - voters

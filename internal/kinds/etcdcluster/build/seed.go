@@ -22,9 +22,9 @@ const (
 	OrderAnnotation = "etcd.opcrew.io/order"
 	// Restorer is the name of the init container that restores the data.
 	Restorer = "restore"
-	// SeedSettings is a prefix of the recorded settings of a seed's pod (the first member of a restored cluster). With
-	// it, the settings match no spec, so opcrew later recreates the pod as an ordinary one. Otherwise the pod would
-	// restore the backup again after each restart of its node.
+	// SeedSettings is a prefix of the settings that are recorded on the pod of the seed, the first member of a restored
+	// cluster. Because of this prefix the recorded settings match no spec, so opcrew later recreates the pod as an
+	// ordinary one. Otherwise the pod would restore the backup again after each restart of its node.
 	SeedSettings = "seed "
 )
 

@@ -31,7 +31,7 @@ func New(options ...Option) *etcdv1beta2.EtcdCluster {
 	return c
 }
 
-// Unformed clears the status, as it is for a new cluster whose first members have not had a quorum yet.
+// Unformed clears the status. The cluster then counts as new: its first members have not had a quorum yet.
 func Unformed(c *etcdv1beta2.EtcdCluster) { c.Status = etcdv1beta2.EtcdClusterStatus{} }
 
 func Sized(n int32) Option { return func(c *etcdv1beta2.EtcdCluster) { c.Spec.Size = n } }

@@ -72,8 +72,8 @@ func awaitUser(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: "a user to decide which member's data is right: " + found.undecided}
 }
 
-// outvotes reports whether the voters that have the same data as the majority are a quorum, both for the removal of the
-// member and after it.
+// outvotes reports whether enough voters answer for a quorum to remove the member, and the voters with the majority's
+// data are a quorum without it.
 func (in *Input) outvotes(found finding, m model.Member) bool {
 	right, answer := 0, 0
 	for _, voter := range in.View.Voters() {

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds what the rules of this package need for their decisions.
 type Input struct {
 	Now     time.Time
 	View    etcd.View

@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds what the rules of this package need for their decisions.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
@@ -28,8 +28,8 @@ type Input struct {
 	// BegunWith is the number of first members with which this process created the cluster; 0 if another process
 	// created it.
 	BegunWith int32
-	// QuorumSince is when this process first saw the current quorum of first members. LastPod is when the last of their
-	// pods appeared in the cache.
+	// QuorumSince is when the current quorum of the first members began, as observed by this process. LastPod is when
+	// the last pod of a first member appeared in the cache.
 	QuorumSince, LastPod time.Time
 }
 
@@ -37,8 +37,8 @@ type Input struct {
 // the cluster counts as formed, and opcrew replaces the missing member, which must no longer start on an empty volume.
 const StragglerTime = model.StartTime
 
-// First returns the number of members that form the cluster. It is fixed when the first of them is created, as the
-// first members know each other from their flags.
+// First returns the number of members that form the cluster. It is fixed when the first of them is created, because the
+// flags of each of these members list all of them.
 func (in *Input) First() int32 {
 	if in.BegunWith > 0 {
 		return in.BegunWith
@@ -71,7 +71,7 @@ func (in *Input) IsFormed() bool {
 }
 
 // firstStay reports whether the pods of all first members exist and none is about to be recreated. A recreated pod may
-// have an empty volume, so the cluster must not count as formed because of the previous pod.
+// have an empty volume, so answers of the old pod must not make the cluster count as formed.
 func (in *Input) firstStay() bool {
 	for _, name := range in.firstNames() {
 		pod := in.Pods[name]
@@ -111,8 +111,9 @@ func (in *Input) SeenBeforeLastPod() bool {
 // nextView is the longest time until the prober reads the members again.
 const nextView = 500 * time.Millisecond
 
-// NextLook returns the time until the next reconcile while first members are missing: until the next view of the
-// members, or until the cluster counts as formed without them. It returns 0 if no reconcile is needed.
+// NextLook returns how long to wait until the next reconcile, if the first members have a quorum but do not count as a
+// formed cluster yet: until the prober reads the members again, or until StragglerTime has passed. It returns 0 if no
+// reconcile is needed.
 func (in *Input) NextLook() time.Duration {
 	switch {
 	case in.Cluster.Status.ClusterID != "" || in.QuorumSince.IsZero():
@@ -133,9 +134,9 @@ func (in *Input) AllCreated() bool {
 	return int32(len(in.Pods)) == in.First()
 }
 
-// StartsOver reports whether to recreate all first members. This is needed if one of them lost its emptyDir after the
-// other members knew it: etcd then refuses it, and the cluster cannot form. With claims, opcrew recreates nothing; the
-// user must delete them.
+// StartsOver reports whether to recreate all first members. This is needed if a member has lost its emptyDir after the
+// others had recorded the member: etcd then refuses to start on the empty volume, and the cluster cannot form. If the
+// members have claims, opcrew recreates nothing, and the user must delete the claims.
 func (in *Input) StartsOver() bool {
 	if in.Cluster.Status.ClusterID != "" || model.Persistent(in.Cluster) || in.View.Stale || in.View.HasQuorum() {
 		return false

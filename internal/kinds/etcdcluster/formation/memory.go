@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memory remembers which cluster has a name, and since when the first members of a new cluster have had a quorum. A
-// restarted process starts with an empty Memory.
+// Memory remembers which cluster each name belongs to, and since when the first members of a new cluster have had a
+// quorum. A restarted process starts with an empty Memory.
 type Memory struct {
 	mu    sync.Mutex
 	times map[types.NamespacedName]origin
@@ -22,14 +22,15 @@ type origin struct {
 	uid types.UID
 	// quorum is when the current quorum was first seen; zero if there is none.
 	quorum time.Time
-	// members is the number of first members. The number is recorded on the first pod, but the spec may change before
-	// the cache shows this pod.
+	// members is the number of members with which the cluster was created. The first pod records it too, but opcrew
+	// needs it before the cache shows this pod, and the spec may have changed by then.
 	members int32
 	// pods records when the pod of each first member appeared in the cache, by the pod's UID.
 	pods map[types.UID]time.Time
 }
 
-// IsAnother reports whether the name belonged to another cluster before, and then remembers the new one.
+// IsAnother reports whether the name belonged to another cluster until now. It remembers that the name belongs to the
+// given cluster.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +44,8 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) bool {
 	return known && last.uid != uid
 }
 
-// BegunWith remembers the number of members in its first call, and returns this number from then on.
+// BegunWith stores the first non-zero number of members that it gets for a cluster. It always returns the stored
+// number.
 func (m *Memory) BegunWith(key types.NamespacedName, members int32) int32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

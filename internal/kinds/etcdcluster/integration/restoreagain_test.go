@@ -47,7 +47,7 @@ func (s *site) awaitSeed(r *etcdv1beta2.EtcdRestore) *corev1.Pod {
 	return s.seedOf(r)
 }
 
-// awaitPhase waits until the cluster's status shows a restore in a phase.
+// awaitPhase waits until the cluster's status shows that the restore is in the given phase.
 func (s *site) awaitPhase(r *etcdv1beta2.EtcdRestore, phase string) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("restore %s is %s", r.UID, phase), func() error {

@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// newTenantsSite returns a site whose tenant creates and edits the cluster, with the checks of requesters' rights.
+// newTenantsSite returns a site (namespace, nodes and operator) in which an ordinary user, the tenant, creates and
+// edits the cluster. The operator checks this user's rights.
 func newTenantsSite(t *testing.T) *site {
 	t.Helper()
 	s := newSiteOf(t, 4, env.CheckingOperator)
@@ -59,7 +60,7 @@ func (s *site) uids() map[string]types.UID {
 	return out
 }
 
-// Regression: a member lost its pod, or a learner was added, before the API server refused the pod that should follow.
+// Regression: opcrew deleted a member's pod, or added a learner, and only then did the API server refuse the new pod.
 func TestMembersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.T) {
 	for name, options := range map[string][]option{"emptyDir": nil, "claims": {withClaims}} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +79,7 @@ func TestMembersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.
 			}
 
 			s.tenant.Grant("get", "", "secrets", "bank")
-			s.edit(labelled("a")) // without this edit, opcrew would review the right again only within a minute
+			s.edit(labelled("a")) // with this edit, opcrew checks the right at once, not only after a minute
 			s.awaitWhole()
 			for _, pod := range s.pods() {
 				if !operator.ReadsSecret(&pod, "bank") {

@@ -61,7 +61,7 @@ func newSite(t *testing.T) *site {
 // newSiteOf returns a site with a number of nodes; 110 pods fit on each.
 func newSiteOf(t *testing.T, nodes int, start func(*testing.T) *operator.Process) *site {
 	t.Helper()
-	sites++ // kwok does not simulate pods on a node that is recreated under its old name
+	sites++ // kwok does not simulate pods on a node whose name was used before, so every site has new node names
 	s := &site{T: t, nodes: env.Nodes(t, nodes, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)})}
 	s.ns = env.Namespace(t)
 	s.kubelets = etcdpods.Follow(t, env.Config, env.Client, store)

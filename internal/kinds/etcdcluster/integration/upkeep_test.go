@@ -19,7 +19,8 @@ import (
 
 const gibi = 1 << 30
 
-// write simulates writes of a client: their number, and by how much the keys and the history grow in bytes.
+// write simulates writes of a client. times is the number of writes. live and history are the numbers of bytes by which
+// the current keys and the revision history grow.
 func (s *site) write(token string, times, live, history int64) {
 	s.Helper()
 	if err := store.Write(token, times, live, history); err != nil {
@@ -39,7 +40,7 @@ func (s *site) awaitQuiet(token string) *etcdv1beta2.EtcdCluster {
 	return s.awaitWhole()
 }
 
-// notes returns the notes of all events with a reason.
+// notes returns the notes of all events that have the given reason.
 func (s *site) notes(reason string) []string {
 	s.Helper()
 	events := &eventsv1.EventList{}
@@ -85,7 +86,7 @@ func TestAClusterThatIsFullOfKeysSaysWhatItNeedsAndIsHealedWhenTheyAreDeleted(t 
 	token := string(s.awaitWhole().UID)
 	s.write(token, 10, 2*gibi, 0)
 	s.await("False NoSpace", "no more space can be freed, and 2.0 GiB of 2.0 GiB are in use", "ETCD_QUOTA_BACKEND_BYTES")
-	s.write(token, 2000, -2*gibi, 2*gibi) // deleted keys are history at first
+	s.write(token, 2000, -2*gibi, 2*gibi) // deleted keys stay in the revision history until the next compaction
 	s.awaitQuiet(token)
 	s.write(token, 1, 1, 1)
 }

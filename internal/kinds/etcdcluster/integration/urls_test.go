@@ -11,7 +11,7 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// A changed image, or a compromised member, can publish any URL.
+// A modified etcd image, or a compromised member, can publish any client URL in etcd's member list.
 func TestAMemberThatPublishesAURLOfAnotherHostIsReportedUntilItsPodIsReplaced(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims)

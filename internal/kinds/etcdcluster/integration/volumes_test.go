@@ -150,7 +150,8 @@ func TestMembersAreReplacedForOtherAccessModes(t *testing.T) {
 	s.wantReplaced(id, before)
 }
 
-// wantReplaced expects the cluster with the same ID, but only new members and no old volume.
+// wantReplaced checks that the cluster still has the given ID, that all its members are new, and that no old volume
+// exists.
 func (s *site) wantReplaced(id string, before []corev1.Pod) {
 	s.Helper()
 	c := s.awaitWhole()

@@ -31,9 +31,9 @@ type Input struct {
 	Others Others
 }
 
-// FormerServes reports whether a pod from before a restore may still have clients. While it may, no restored member
-// gets clients, because writes would be split between two clusters. A deleted pod counts until its grace period ends,
-// and longer if such pods may still have a quorum.
+// FormerServes reports whether a pod from before a restore may still have clients. If so, the restored members get no
+// clients yet, because writes would be split between two clusters. A deleted pod counts until its grace period ends,
+// and longer if the pods from before the restore may still have a quorum.
 func (in *Input) FormerServes() bool {
 	for _, pod := range in.Others.Pods {
 		if pod.Labels[model.VoterLabel] == model.IsVoter && !in.graceIsOver(pod) && !model.Ended(pod) {
@@ -60,8 +60,8 @@ func (in *Input) FormerDecide() string {
 	})
 }
 
-// CutOff names the pods on silent nodes that a restore is about to replace, if these pods are enough for a quorum. They
-// may still serve clients without opcrew seeing it.
+// CutOff names the pods that a restore is about to replace and whose nodes do not report, if these pods are enough for
+// a quorum. Such pods may still serve clients, but opcrew cannot see whether they do.
 func (in *Input) CutOff() string {
 	return in.mayDecide(model.CountVoters(in.Cluster.Status.Membership), in.Pods, func(pod *corev1.Pod) bool {
 		return !in.Nodes[pod.Spec.NodeName].SilentSince.IsZero()

@@ -30,9 +30,8 @@ func (in *Input) IsPast(object client.Object) bool {
 	}
 }
 
-// isLastCopy reports whether a recovery continues from a pod's data, and the pod has no claim. Besides the restored
-// member, this pod then has the only copy of the data. Without a quorum it serves no client, so keeping it does no
-// harm.
+// isLastCopy reports whether a recovery uses the data of this pod, and the pod has no claim. The pod and the restored
+// member then have the only copies of the data. Keeping the pod does no harm: without a quorum it serves no client.
 func (in *Input) isLastCopy(name string) bool {
 	plan := in.Cluster.Status.Restore.Recovery
 	return plan != nil && plan.Member == name && !model.Persistent(in.Cluster)

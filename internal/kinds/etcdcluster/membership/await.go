@@ -15,9 +15,9 @@ import (
 // AwaitHealthy waits until etcd reports all members as healthy. opcrew checks this before it adds a member.
 func AwaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
 
-// AwaitReady waits until the kubelets report all pods as ready, because clients depend on it. opcrew checks this before
-// it removes or restarts a member. If a member is out of space, no pod is ready. A change may make room, so it is then
-// enough that the members are healthy.
+// AwaitReady waits until the kubelets report all pods as ready, because only ready pods serve clients. opcrew checks
+// this before it removes or restarts a member. If a member is out of space, no pod is ready. The removal or restart may
+// free space, so AwaitReady then waits only until the members are healthy.
 func AwaitReady(in *Input) steps.Verdict {
 	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
 	if full {
@@ -26,7 +26,8 @@ func AwaitReady(in *Input) steps.Verdict {
 	return in.await(model.Member.Ready)
 }
 
-// await waits for the first member that fails the check, or that runs another etcd version than its pod specifies.
+// await waits for the first member for which enough returns false, or whose etcd version differs from the one that its
+// pod specifies.
 func (in *Input) await(enough func(model.Member) bool) steps.Verdict {
 	for _, m := range in.Members {
 		if enough(m) && m.Version == model.VersionOf(m.Pod) {

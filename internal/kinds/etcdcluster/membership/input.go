@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds what the rules of this package need for their decisions.
 type Input struct {
 	Now     time.Time
 	View    etcd.View
@@ -25,7 +25,7 @@ type Input struct {
 	Surge bool
 	// Add is the step that adds the next member.
 	Add *steps.Step
-	// Paused is true if pods are not recreated.
+	// Paused is true if the cluster is paused; opcrew then recreates no pods.
 	Paused bool
 }
 

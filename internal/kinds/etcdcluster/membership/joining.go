@@ -12,12 +12,12 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// silentAfter is how long a learner with a ready pod may fail to answer. After a learner has received a snapshot, it
-// serves clients only once it has published its address, which it retries every few seconds (etcd: publishV3).
+// silentAfter is how long a learner whose pod is ready may fail to answer. After a snapshot, a learner serves clients
+// only once it has published its address, and etcd retries this every few seconds (etcd: publishV3).
 const silentAfter = 2 * time.Minute
 
-// joining follows each added member until it votes, or removes it again. A learner that is slow does not block other
-// rules, such as the replacement of a lost member.
+// joining decides about each added member that does not vote yet: it promotes the member, or removes it if it cannot
+// join. A learner that is slow does not block other rules, such as the replacement of a lost member.
 func joining(in *Input) steps.Verdict {
 	for _, m := range in.Members {
 		if m.Voter() && m.Started {

@@ -15,14 +15,14 @@ import (
 // the higher rank is removed.
 var preferences = []func(model.Member) int64{superseded, cordoned, outdated, newest}
 
-// superseded prefers members that must be replaced anyway.
+// superseded prefers to remove members that must be replaced anyway.
 func superseded(m model.Member) int64 { return rank(m.Superseded) }
 
-// cordoned prefers members on cordoned nodes, which may soon be drained. It comes before outdated: if an outdated pod
-// with a local volume on a cordoned node is recreated, it cannot be scheduled.
+// cordoned prefers to remove members on cordoned nodes, which may soon be drained. It comes before outdated, because an
+// outdated pod with a local volume on a cordoned node could not be scheduled again after opcrew recreates it.
 func cordoned(m model.Member) int64 { return rank(m.Node != nil && m.Node.Cordoned) }
 
-// outdated prefers members whose pods must be recreated.
+// outdated prefers to remove members whose pods must be recreated.
 func outdated(m model.Member) int64 { return rank(m.Outdated && !m.Superseded) }
 
 func newest(m model.Member) int64 { return m.Serial }

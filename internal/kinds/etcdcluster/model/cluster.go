@@ -17,8 +17,8 @@ type Obstacle struct{ Reason, Message string }
 // NewObstacle returns an Obstacle with a condition reason and a message.
 func NewObstacle(reason, message string) *Obstacle { return &Obstacle{reason, message} }
 
-// Decides reports whether the view shows that the cluster has a quorum. During a restore it returns false, because the
-// view then shows the restored member instead.
+// Decides reports whether the view shows that the cluster has a quorum. It returns false during a restore, because the
+// view then shows the restored member and not the members of the cluster.
 func Decides(c *etcdv1beta2.EtcdCluster, seen etcd.View) bool {
 	return seen.Err == nil && !seen.At.IsZero() && !Restoring(c)
 }

@@ -28,14 +28,14 @@ func (j Judge) stranded(m Member) string {
 
 // Disk describes which nodes a member's volume is bound to. It is read only for a pod that cannot be scheduled.
 type Disk struct {
-	// Nodes are the host names of the only nodes that can use the volume; none if any node can.
+	// Nodes are the host names of the nodes that can use the volume; empty if the volume is not bound to nodes.
 	Nodes []string
 	// Gone is true if all of these nodes are deleted or out of service.
 	Gone bool
 }
 
-// UnschedulableSince returns since when the scheduler has found no node for a pod; zero if the pod has a node, or the
-// scheduler has not tried yet.
+// UnschedulableSince returns the time since which the scheduler has found no node for a pod; zero if the pod has a
+// node, or the scheduler has not tried yet.
 func UnschedulableSince(pod *corev1.Pod) time.Time {
 	if pod == nil || pod.DeletionTimestamp != nil || pod.Spec.NodeName != "" {
 		return time.Time{}

@@ -39,8 +39,8 @@ func Refused(pod *corev1.Pod) *etcdstart.Report {
 	return said
 }
 
-// LastReport returns the last report of the gate, opcrew's agent that starts etcd, from the container's termination
-// message; nil if there is none or the container runs again.
+// LastReport returns the last report that the gate (opcrew's agent, which starts etcd) left in the container's
+// termination message. It returns nil if there is none, or if the container is running again.
 func LastReport(pod *corev1.Pod) *etcdstart.Report {
 	for _, status := range pod.Status.ContainerStatuses {
 		if status.Name != Container || status.State.Running != nil {

@@ -32,7 +32,7 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	switch {
 	case serial < 0:
 		return Current
-	case serial < at.Began(): // also true while a later restore is in progress, and after it was canceled
+	case serial < at.Began(): // older than the last completed restore, even if a later one has started or was canceled
 		return Former
 	case at.Phase != etcdv1beta2.PhaseRestored && serial == at.Serial:
 		return OfSeed

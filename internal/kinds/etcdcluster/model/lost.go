@@ -29,9 +29,9 @@ func NewJudge(c *etcdv1beta2.EtcdCluster, now time.Time, decides bool) Judge {
 	return Judge{now: now, nodeLossAfter: NodeLossAfter(c), formed: c.Status.ClusterID != "", decides: decides, persistent: Persistent(c)}
 }
 
-// Lost explains why a member must be replaced; "" if it may come back. With a quorum, a member is lost with its node:
-// the other members have every acknowledged write. Without a quorum, a member is lost only with its data, which may be
-// the last copy.
+// Lost explains why a member must be replaced; "" if it may come back. If the cluster has a quorum, a member counts as
+// lost when its node is lost, because the other members have every acknowledged write. Without a quorum, a member
+// counts as lost only when its data is lost, because the data may be the last copy.
 func (j Judge) Lost(m Member) string {
 	if !j.formed {
 		return ""

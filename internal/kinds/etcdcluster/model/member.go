@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package model holds the data that the rules for an EtcdCluster decide on: its members, with what etcd, the pod, the
-// claim and the node show, and their names and annotations. It has no access to Kubernetes or etcd. Other packages
-// decide.
+// Package model holds the facts on which decisions about an EtcdCluster are based: its members, their names and
+// annotations, and what etcd, the pods, the claims and the nodes show about them. It has no access to Kubernetes or
+// etcd. The rules that decide what to do are in other packages.
 package model
 
 import (
@@ -52,7 +52,7 @@ type Member struct {
 	// Runs is the version that the member runs. If it does not answer, Runs is the lowest version that any member last
 	// ran.
 	Runs string
-	// Defragmenting is true while the member's data is being defragmented, so that it does not answer.
+	// Defragmenting is true while the member's data is being defragmented. The member does not answer meanwhile.
 	Defragmenting bool
 	// Unbound explains why the claim has no volume; empty if it has one.
 	Unbound string

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Node holds what matters about a node to the pods on it.
+// Node holds the properties of a node that matter for the members on it.
 type Node struct {
 	// SilentSince is when the kubelet stopped reporting; zero while it reports.
 	SilentSince time.Time

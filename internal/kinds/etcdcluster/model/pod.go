@@ -35,7 +35,7 @@ func VersionOf(pod *corev1.Pod) string {
 	return strings.TrimPrefix(pod.Annotations[etcdv1beta2.VersionAnnotation], "v")
 }
 
-// RunsSince returns since when etcd has been running in a pod; zero if it is not running.
+// RunsSince returns the time at which etcd started in a pod; zero if etcd is not running.
 func RunsSince(pod *corev1.Pod) time.Time {
 	if pod == nil {
 		return time.Time{}

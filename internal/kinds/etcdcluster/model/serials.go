@@ -22,7 +22,7 @@ func SerialsBelow(c *etcdv1beta2.EtcdCluster, top int64) map[string]int64 {
 	return out
 }
 
-// SerialOf returns the serial of the member with a name; -1 if the name is none of this cluster's.
+// SerialOf returns the serial number of the member with the given name; -1 if the name does not belong to this cluster.
 func SerialOf(serials map[string]int64, name string) int64 {
 	if serial, ok := serials[name]; ok {
 		return serial
