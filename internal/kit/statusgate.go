@@ -14,12 +14,12 @@ import (
 // join would cause 500 status writes.
 const statusInterval = 500 * time.Millisecond
 
-// progressInterval is the minimum time before a status is written that only shows progress. Most objects then need two
-// status writes, one at the first reconcile and one when they are Ready, instead of one per pod.
+// progressInterval is the minimum time between a status write and a following write that only shows progress. Most
+// objects then need two status writes, one at the first reconcile and one when they are Ready, instead of one per pod.
 const progressInterval = 3 * time.Second
 
-// Progress of an object that is being created is reported after shortestHold to longestHold. If many objects are being
-// created concurrently, opcrew waits holdForEach for each of them, but at most mostHold.
+// While an object is being created, opcrew reports progress with a delay between shortestHold and longestHold. If many
+// objects are being created concurrently, the delay can be longer: holdForEach for each of them, but at most mostHold.
 const (
 	shortestHold = 10 * time.Second
 	longestHold  = time.Minute
@@ -34,7 +34,8 @@ type statusGate struct {
 	creating atomic.Int64
 }
 
-// lastStatus records when the status of an object was last written, and what has been waiting since.
+// lastStatus records when the status of an object was last written, and whether progress since then is still
+// unreported.
 type lastStatus struct {
 	at time.Time
 	// creating is true if this process was the first to reconcile the object, and the object has not been Ready since.
@@ -75,7 +76,7 @@ func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Dura
 	return max(last.wait(now, progressInterval), last.hold-now.Sub(last.held))
 }
 
-// hold returns how long to postpone progress, given the time without progress before it.
+// hold returns how long to postpone the report of progress. silence is the time since the last status write.
 func (g *statusGate) hold(silence time.Duration) time.Duration {
 	hold := min(max(2*silence, shortestHold), longestHold)
 	return max(hold, min(time.Duration(g.creating.Load())*holdForEach, mostHold))

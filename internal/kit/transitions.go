@@ -46,7 +46,7 @@ func ready(object client.Object) *metav1.Condition {
 }
 
 // readyChanged reports whether the status, reason or observed generation of Ready has changed. A message can differ in
-// every reconcile, for example by a request ID, so it does not count as a change.
+// every reconcile, for example because it contains a request ID, so it does not count as a change.
 func readyChanged(before, after client.Object) bool {
 	was, is := ready(before), ready(after)
 	return is != nil && (was == nil || was.Status != is.Status || was.Reason != is.Reason || was.ObservedGeneration != is.ObservedGeneration)
@@ -77,7 +77,7 @@ func isGone(object client.Object) bool {
 }
 
 // keepTimes restores the transition times of conditions whose status has not changed. A report may set a condition
-// twice, first from the facts and then for a pause, which would change the time in every report.
+// twice, first from the facts and then for a pause. Without keepTimes, this would change the time in every report.
 func keepTimes(before, after client.Object) {
 	old, ok := before.(hasConditions)
 	if !ok {

@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// failedCreate is the reason of the events that a StatefulSet or ReplicaSet gets when the API server refuses one of its
-// pods, such as by a quota or an admission rule.
+// failedCreate is the reason of the events that a StatefulSet or ReplicaSet gets when the API server refuses to create
+// one of its pods, for example because of a quota or an admission rule.
 const failedCreate = "FailedCreate"
 
 // conflict is the error of the API server for an outdated write (OptimisticLockErrorMsg). The controller retries at
 // once, so an event with this error explains nothing.
 const conflict = "the object has been modified; please apply your changes to the latest version and try again"
 
-// LastEvent returns the message of the latest event with a reason about an object. after excludes earlier events, in
-// whole seconds; zero excludes none. LastEvent reads from the API server, so call it only while something is missing
-// that events may explain.
+// LastEvent returns the message of the latest event about an object with the given reason. Unless after is zero, it
+// ignores events up to that time; event times are whole seconds. It reads from the API server, so call it only while
+// something is missing that events may explain.
 func LastEvent(ctx context.Context, live client.Reader, owner client.Object, reason string, after time.Time) (string, error) {
 	events := &corev1.EventList{}
 	selector := fields.Set{"involvedObject.uid": string(owner.GetUID()), "reason": reason}.AsSelector()

@@ -88,7 +88,7 @@ func worst(all []Domain, cost func([]string) Cost) Domain {
 	return slices.MaxFunc(all, func(a, b Domain) int { return cmp.Compare(weight(a), weight(b)) })
 }
 
-// mostNamed is how many domains a message names at most, and how many members of each domain.
+// mostNamed is the largest number of domains that a message names, and of members that it names for each domain.
 const mostNamed = 5
 
 func losses(all []Domain, cost func([]string) Cost) string {

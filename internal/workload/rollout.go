@@ -34,7 +34,7 @@ type Rollout struct {
 	// Pods are the pods of these ReplicaSets, sorted by name.
 	Pods []corev1.Pod
 	// Former are pods of an earlier Deployment with the same name that are still being deleted. New pods may have to
-	// wait for their volumes.
+	// wait for volumes that these pods still use.
 	Former []corev1.Pod
 	// Behind is true if the cached Deployment is older than opcrew's last write of it. It must be determined at the
 	// time of the read, because afterwards nothing shows that the read was stale.
@@ -139,8 +139,8 @@ func (r Rollout) Complete() bool {
 	return s.UpdatedReplicas == n && s.Replicas == n && s.AvailableReplicas == n && r.staying() == n && r.Ready() == n
 }
 
-// Leftovers returns the stuck pods once the rollout is complete. Earlier, new pods could still be waiting for volumes
-// of the stuck pods.
+// Leftovers returns the stuck pods once the rollout is complete. Before that it returns none, because new pods may
+// still be waiting for the volumes of the stuck pods.
 func (r Rollout) Leftovers(now time.Time) Leftovers {
 	if !r.Complete() {
 		return nil
@@ -178,8 +178,8 @@ func (r Rollout) staying() int32 {
 	return n
 }
 
-// refused returns the message with which the API server refuses pods of the newest template, such as by a quota or an
-// admission rule. The ReplicaSet keeps this message in a condition while the refusal lasts.
+// refused returns the message with which the API server refuses pods of the newest template, for example because of a
+// quota or an admission rule. The ReplicaSet keeps this message in a condition while the refusal lasts.
 func (r Rollout) refused() string {
 	if len(r.Sets) == 0 {
 		return ""

@@ -49,9 +49,9 @@ func mayRun(a *egov1.Activity) bool {
 	return !run.Over(a) || a.Status.Prosta == egov1.StateUnreachable || a.Status.Prosta == egov1.StateUnknown
 }
 
-// oldestOn returns the creation time of the oldest Activity of a host that may still run. The host may delete its
-// marker files of runs before this time, which prevented a second execution. It returns zero if opcrew does not watch
-// all namespaces.
+// oldestOn returns the creation time of the oldest Activity of a host that may still run. Marker files on the host
+// prevent a second execution of a run; the host may delete the marker files of runs before this time. It returns zero
+// if opcrew does not watch all namespaces.
 func (r *reconciler) oldestOn(ctx context.Context, host string) (time.Time, error) {
 	oldest := time.Time{}
 	if len(r.Namespaces) > 0 {

@@ -50,8 +50,8 @@ func setupLeft[O client.Object](mgr ctrl.Manager, r *reconciler, name string, em
 		Complete(loop)
 }
 
-// ofActivity returns the name that the pod and the Secret of the current run have. Pods and Secrets of earlier runs are
-// deleted when the operator starts, because it then reconciles every existing object.
+// ofActivity returns a request for the pod and the Secret of the current run, which have the same name. opcrew deletes
+// pods and Secrets of earlier runs when it starts, because it then reconciles every existing object.
 func ofActivity(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: run.PodKey(object.(*egov1.Activity))}}
 }

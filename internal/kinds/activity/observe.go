@@ -76,8 +76,8 @@ func (r *reconciler) observePods(ctx context.Context, a *egov1.Activity, f *fact
 	return nil
 }
 
-// takesItForGone reports whether opcrew is about to decide something because the pod does not exist, such as the end of
-// a run or the release of a deleted Activity. The cache may be stale, so the pod is then read from the API server.
+// takesItForGone reports whether opcrew is about to act because the pod does not exist, for example to end a run or to
+// remove the finalizer of a deleted Activity. The cache may be stale, so opcrew then reads the pod from the API server.
 func takesItForGone(a *egov1.Activity) bool {
 	return a.DeletionTimestamp != nil || a.Status.Run == run.Number(a) && !run.Over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
 }

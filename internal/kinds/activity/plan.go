@@ -68,8 +68,8 @@ func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []
 	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
 }
 
-// rest cleans up after a finished run of an Activity. It releases the pod, and deletes the Secret with the values of
-// spec.secretEnvs and the pods of earlier runs.
+// rest cleans up after a finished run of an Activity. It removes the finalizer of opcrew from the pods that have ended,
+// and deletes the Secret with the values of spec.secretEnvs and the pods of earlier runs.
 func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	plan := kit.Plan{Finalizer: run.Finalizer}
 	for _, pod := range f.pods() {
@@ -100,8 +100,8 @@ func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 	return max(0, a.Status.EndedAt.Add(run.Seconds(*a.Spec.TTLSecondsAfterFinished)).Sub(now))
 }
 
-// leave deletes the pods of a deleted Activity. It releases the Activity when the pods have ended, or if the host does
-// not respond, because a dead host must not block the deletion.
+// leave deletes the pods of a deleted Activity. It removes the finalizer of the Activity when the pods have ended, or
+// if the host does not respond, because a dead host must not block the deletion.
 func (r *reconciler) leave(f facts) kit.Plan {
 	plan := kit.Plan{}
 	waits := false

@@ -41,7 +41,8 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 	return err
 }
 
-// agendaOf returns what a schedule requires now. If several times were missed, only the latest one is made up for.
+// agendaOf returns what a schedule requires now. If more than one scheduled time has passed without a run, opcrew makes
+// up only for the latest of them.
 func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {

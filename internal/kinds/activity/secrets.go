@@ -54,8 +54,8 @@ func (r *reconciler) values(ctx context.Context, a *egov1.Activity) (map[string]
 	return values, nil, nil
 }
 
-// secretsRole is the role that lets opcrew read Secrets. An administrator binds it in single namespaces. opcrew does
-// not install a binding, because it must not be able to read the Secrets of all namespaces.
+// secretsRole is the role that lets opcrew read Secrets. An administrator binds it in individual namespaces. opcrew
+// does not install a binding, because it must not be able to read the Secrets of all namespaces.
 const secretsRole = "opcrew-activity-secrets-machines"
 
 // unbound explains how to let opcrew read the Secrets of a namespace.

@@ -96,9 +96,9 @@ func (r *reconciler) observeNodes(ctx context.Context, _ *etcdv1beta2.EtcdCluste
 	return nil
 }
 
-// observeFormed reads the status from the API server before opcrew creates a pod, because a stale status could do harm.
-// A first member of a cluster that has formed meanwhile would start without data, or old members could run beside a
-// restored cluster.
+// observeFormed reads the status from the API server before opcrew creates a pod. With a stale status, opcrew could
+// create a first member without data although the cluster has formed meanwhile, or run old members beside a restored
+// cluster.
 func (r *reconciler) observeFormed(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	begins := c.Status.ClusterID == "" && !model.Restoring(c) && (!f.formation(c).AllCreated() || f.formation(c).StartsOver() || f.formation(c).Orphan() != "")
 	if !begins && !f.comesBack(c) {

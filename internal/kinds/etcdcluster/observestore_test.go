@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Regression: opcrew noticed a member that was running again only in the prober's next view, seconds later.
+// Regression: when a member ran again, opcrew noticed it only in the prober's next view, seconds later.
 func TestWhatAKubeletSaysOfAMemberHasTheMembersLookedAt(t *testing.T) {
 	w := observed(clustertest.New(), 3)
 	pod := w.pods[model.MemberName(w.c, 1)]

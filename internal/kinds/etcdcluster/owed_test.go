@@ -34,7 +34,7 @@ type crammed struct {
 	done  []string
 }
 
-// cram creates three members with the given MiB of keys and of history, after 5000 revisions.
+// cram creates three members at revision 5000, with the given sizes of live keys and of history in MiB.
 func cram(t *testing.T, live, history int64) *crammed {
 	t.Helper()
 	w := observed(clustertest.New(), 3)
@@ -138,7 +138,7 @@ func TestMembersThatAreFullOfKeysAreDefragmentedOnceAndAgainWhenSomeWereDeleted(
 	if says := upkeep.OutOfSpace(s.upkeepInput(s.c, nil)); !strings.Contains(says, "no more space can be freed") {
 		t.Errorf("expected the message to say that nothing is left to be done, got %s", says)
 	}
-	s.write(2000, -90*mebi, 90*mebi) // deleted keys are history at first
+	s.write(2000, -90*mebi, 90*mebi) // deleted keys take up space as history until a compaction
 	s.run(20)
 	if alarms := s.sim.Alarms("t"); len(alarms) > 0 {
 		t.Errorf("expected the alarm to be taken back in %s, got %q", 20*underWay, s.done)

@@ -146,8 +146,8 @@ func (p planner) again() time.Duration {
 	return soonest
 }
 
-// certificatesIn returns the time until the certificates are read again: soon while there is a problem with them, and
-// otherwise hourly, as they may expire. 0 if there are none.
+// certificatesIn returns the time until the certificates are read again: some seconds while there is a problem with
+// them, and otherwise an hour, as they may expire. It returns 0 if the cluster has no certificates.
 func (p planner) certificatesIn() time.Duration {
 	c := p.c
 	switch {

@@ -36,7 +36,7 @@ func (p planner) wantsPod(m model.Member) bool {
 	switch {
 	case d.drop[m.Name], model.Hibernating(c):
 		return false
-	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // the pod is being deleted, and nothing waits for it
+	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // being deleted; other changes must not wait for its end
 		return false
 	case m.Pod != nil:
 		return true

@@ -56,7 +56,7 @@ func of(id string) func(*etcdv1beta2.BackupRecord) {
 	return func(r *etcdv1beta2.BackupRecord) { r.ClusterID = id }
 }
 
-// descended records the ID that the cluster had before a restore in the status.
+// descended records in the status that the cluster had another ID before a restore.
 func descended(c *etcdv1beta2.EtcdCluster) { c.Status.FormerClusterIDs = []string{"00000000000000b0"} }
 
 // plannedRecovery writes the status, so that it shows the plan for the recovery.
@@ -289,8 +289,8 @@ func TestABackupThatIsGoneIsNotWaitedForButAnotherIsTaken(t *testing.T) {
 	}
 }
 
-// The EtcdRestore was carried out, but its own status does not show that yet. The cluster's status no longer shows it
-// either, because a recovery has replaced it there. The restore must not run again.
+// An EtcdRestore was carried out, but its own status does not show that yet. In the cluster's status, a later recovery
+// has replaced the record of this restore. opcrew must not carry out the EtcdRestore again.
 func TestARestoreFromBeforeARecoveryIsNotCarriedOutAgain(t *testing.T) {
 	w := lostTwo(automatic)
 	w.c.Status.Restore = &etcdv1beta2.RestoreProgress{UID: "uid-of-restore", Phase: etcdv1beta2.PhaseRestored, Serial: 0}

@@ -33,8 +33,9 @@ func (f facts) holder(c *etcdv1beta2.EtcdCluster) string {
 	return ""
 }
 
-// observeRestore reads the EtcdRestore with the cluster's name, and which Secrets and claims its first member, the
-// seed, still lacks. Before the seed is created, it reads the status live, as a completed restore must not start again.
+// observeRestore reads the EtcdRestore with the cluster's name, and the Secrets and claims that the restore needs.
+// Before opcrew creates the seed, the first restored member, it reads the status from the API server, because a
+// completed restore must not start again.
 func (r *reconciler) observeRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	for _, read := range []func(context.Context, *etcdv1beta2.EtcdCluster, *facts) error{r.readRestore, r.observeFit} {
 		if err := read(ctx, c, f); err != nil {

@@ -68,7 +68,7 @@ func TestMembersGoTo37WhenAllHaveASnapshotFromAfter35(t *testing.T) {
 	}
 }
 
-// passes is a fake etcd store that sums up the log entries that the step Advance should write.
+// passes is a fake etcd store that adds up the log entries that the step Advance should write.
 type passes struct {
 	etcd.Store
 	entries uint64

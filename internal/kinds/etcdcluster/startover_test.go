@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// Found by fault injection: one of two first members lost its pod before the cluster was formed. etcd does not let it
-// join again while the other member knows it, so the cluster never formed.
+// Found by fault injection: one of two first members lost its pod before the cluster was formed. etcd did not let the
+// recreated member join while the other member knew it, so the cluster never formed.
 func TestFirstMembersStartOverWhenOneIsShutOutAndTheyCannotDoWithoutIt(t *testing.T) {
 	shutOut := func(w world) world {
 		return w.said(1, etcdstart.EtcdEnded, "discovery failed: member c3a7981494ebb2c5 has already been bootstrapped")

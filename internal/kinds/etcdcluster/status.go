@@ -93,8 +93,9 @@ func (r *reconciler) records(before, now *etcdv1beta2.EtcdCluster) bool {
 	return a.ClusterID != b.ClusterID || model.PhaseOf(a.Restore) != model.PhaseOf(b.Restore) || a.FormedWith != "" && a.FormedWith != b.FormedWith || a.SnapshotFrom != b.SnapshotFrom
 }
 
-// reportUnseen sets the status of a restarted process that has no view of the members yet. It keeps the previous
-// conditions, except those that are for an earlier spec, or that cannot be true because pods are missing now.
+// reportUnseen sets the status after a restart of the operator, while this process has no view of the members yet. It
+// keeps the previous conditions, except those that are for an earlier spec, or that cannot be true because pods are
+// missing now.
 func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	const kind = etcdv1beta2.EtcdClusterMembersReady
 	last := meta.FindStatusCondition(c.Status.Conditions, kind)
@@ -109,8 +110,8 @@ func reportUnseen(set condition.Set, c *etcdv1beta2.EtcdCluster) {
 	set.SumUp(blockers, etcdv1beta2.ReasonAllMembersReady, "")
 }
 
-// reportNames sets the names and addresses in the status, and lists which members' pods are ready. It lists members
-// without a pod yet as unready at once, which saves a write of the status for each.
+// reportNames sets the names and addresses in the status, and lists which members' pods are ready. It lists a member as
+// unready even before its pod exists, so that the creation of each pod does not cause a status write.
 func (r reporter) reportNames() {
 	c, d := r.c, r.d
 	s := &c.Status
@@ -212,9 +213,9 @@ func (r reporter) quorumLoss() *etcdv1beta2.QuorumLoss {
 	return recovery.Loss(r.recoveryInput(c, d.members), d.recovery)
 }
 
-// noteDecided records in the status how far the cluster's log was, for a process that starts later. The position
-// changes all the time, so it is recorded only when another field changes. Changed conditions do not count, because
-// every report may change them.
+// noteDecided records in the status the log position at which the cluster last had a quorum, for a restarted operator.
+// The position changes all the time, so it is recorded only when another field changes. Changed conditions do not
+// count, because every report may change them.
 func (r reporter) noteDecided(before *etcdv1beta2.EtcdClusterStatus) {
 	c := r.c
 	was, is := *before, c.Status

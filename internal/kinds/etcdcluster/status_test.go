@@ -96,8 +96,8 @@ func TestReadySaysInOneLineWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// restarting makes all members start just now, so that they do not answer yet. Before, a condition had the given
-// reason.
+// restarting makes all members start just now, so that they do not answer yet. It also sets a condition of the previous
+// status to False with the given reason.
 func restarting(w world, kind, reason string) world {
 	for serial := range int64(len(w.pods)) {
 		w = w.down(serial)

@@ -21,13 +21,13 @@ func TestNothingIsChangedWhereTheStatusOfAClusterIsLost(t *testing.T) {
 		w.c.Status = etcdv1beta2.EtcdClusterStatus{}
 		return w
 	}
-	grown := func() world { // after one member was replaced
+	grown := func() world { // member 3 has replaced member 2
 		return observed(clustertest.New(clustertest.WithClaims), 0).with(0, false).with(1, false).with(3, false)
 	}
 	for name, test := range map[string]struct {
 		world world
 		held  bool
-		ready string // prefix of the condition Ready
+		ready string // expected start of the condition Ready
 	}{
 		"a quorum says who they are":          {lost(grown()), true, "True AllMembersReady"},
 		"no quorum answers":                   {lost(grown().down(0, 1)), true, "False StatusLost: The status of the EtcdCluster was lost, but "},

@@ -32,8 +32,9 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
 }
 
-// observeRights checks the next pod that gets other settings, such as whether the requester may use a Secret in it.
-// While all pods have the current settings, no pod uses anything new, so nothing has to be checked.
+// observeRights checks whether opcrew may create the next pod that gets other settings, for example whether the
+// requester may use a Secret in it. While all pods have the current settings, no pod uses anything new, so nothing has
+// to be checked.
 func observeRights(ctx context.Context, children *ensure.Applier, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if f.unsafe != nil || model.Restoring(c) {
 		return nil
@@ -52,7 +53,8 @@ func observeRights(ctx context.Context, children *ensure.Applier, c *etcdv1beta2
 	return err
 }
 
-// keepsSize reports whether a problem prevents pods of new members, so that the number of members must stay unchanged.
+// keepsSize reports whether a problem prevents opcrew from creating pods for new members, so that the number of members
+// must stay unchanged.
 func keepsSize(invalid *model.Obstacle) bool {
 	return invalid != nil && slices.Contains([]string{
 		etcdv1beta2.ReasonInvalidSpec, common.ReasonPodSecurityViolation, common.ReasonRequesterMayNot, common.ReasonRequesterUnknown,

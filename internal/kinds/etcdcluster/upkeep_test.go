@@ -140,7 +140,7 @@ func TestMembersThatAreOutOfSpaceAreHealedAsEtcdsRunbookHasIt(t *testing.T) {
 	}
 }
 
-// withoutQuota makes members report no quota, as etcd before 3.6.
+// withoutQuota makes members report no quota, as etcd before 3.6 does.
 func (w world) withoutQuota() world {
 	for id, status := range w.view.Status {
 		status.Quota = 0
@@ -182,7 +182,7 @@ func TestReadySaysThatMembersAreOutOfSpaceAndWhatIsDone(t *testing.T) {
 
 func TestMembersAreDefragmentedWhereTheSpecSaysSo(t *testing.T) {
 	n := func(serial int64) string { return model.MemberName(clustertest.New(), serial) }
-	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // daily has its window open at noon, when the tests run
+	always, nightly, daily := clustertest.Defragments(""), clustertest.Defragments("0 3 * * *"), clustertest.Defragments("30 11 * * *") // the window of daily is open at noon, the time in these tests
 	for name, test := range map[string]struct {
 		world world
 		want  string

@@ -139,7 +139,7 @@ func container(m *cachev1alpha1.Memcached) *corev1ac.ContainerApplyConfiguration
 	return corev1ac.Container().WithName(appName).
 		WithImage(cmp.Or(m.Spec.Image, cachev1alpha1.DefaultImage)).
 		WithImagePullPolicy(corev1.PullIfNotPresent).
-		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // shows why it failed
+		WithTerminationMessagePolicy(corev1.TerminationMessageFallbackToLogsOnError). // reports why memcached failed
 		WithCommand("memcached").
 		WithArgs(
 			"-m", fmt.Sprint(memory(m)/mebibyte),

@@ -42,7 +42,7 @@ func reportRing(m *cachev1alpha1.Memcached, f facts) {
 	if f.Set != nil && f.Set.Spec.Replicas != nil {
 		size = *f.Set.Spec.Replicas
 	}
-	// The first servers of a new object move no keys. Servers that replace size 0 do move keys.
+	// When a new object gets its first servers, no keys move. When it grows again after a resize to 0, keys do move.
 	if size != s.Replicas && (s.Replicas > 0 || s.LastResize != nil) {
 		s.LastResize = &cachev1alpha1.Resize{From: s.Replicas, To: size, KeysMovedPercent: moved(s.Replicas, size)}
 	}

@@ -191,7 +191,7 @@ func TestAChangeOfSizeIsReportedOnceItIsCarriedOut(t *testing.T) {
 		set  int32
 		want *cachev1alpha1.Resize
 	}{
-		{3, nil}, // the first servers of a new object move no keys
+		{3, nil}, // no keys move when a new object gets its first servers
 		{3, nil},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},
 		{4, &cachev1alpha1.Resize{From: 3, To: 4, KeysMovedPercent: 25}},

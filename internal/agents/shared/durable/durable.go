@@ -17,7 +17,8 @@ import (
 // have only one writer.
 func Replace(path string, content io.Reader, mode fs.FileMode) error {
 	next := Next(path)
-	// A temporary file from a crash must not be appended to, and a symlink must not be followed.
+	// Remove a temporary file that a crash has left. The function write creates a new file, so that it neither appends
+	// to an old file nor follows a symlink.
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -15,7 +15,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Code returns the exit code of the first Error in the chain of err, or otherwise if there is none.
+// Code returns the exit code of the first Error in the chain of err. If there is no Error, it returns the given default
+// (otherwise).
 func Code(err error, otherwise int) int {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Code

@@ -20,7 +20,7 @@ const (
 	// firstPort and lastPort are the range of FreePort. These ports and their cluster bus ports are below the ports
 	// that the kernel assigns to connections.
 	firstPort, lastPort = 10000, 19999
-	// portsEach is about how many ports a test uses at the same time.
+	// portsEach is the approximate number of ports that one test process uses.
 	portsEach = 50
 )
 

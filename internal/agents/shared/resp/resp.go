@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	// maxText is the maximum size of a text in bytes. Every valid response is smaller: CLUSTER NODES of a thousand
-	// nodes has 200 KiB.
+	// maxText is the maximum size of a text in bytes. Every valid response is smaller: CLUSTER NODES returns 200 KiB
+	// for a cluster of a thousand nodes.
 	maxText = 4 << 20
 	maxLine = 64 << 10
-	// maxItems is how many items all lists in the responses to a request may have, and maxDepth how deep lists may be
-	// nested.
+	// maxItems is the maximum number of items in all lists together in the responses to a request. maxDepth is the
+	// maximum depth of nested lists.
 	maxItems, maxDepth = 1 << 16, 4
 )
 
@@ -45,7 +45,7 @@ func (e Error) Code() string {
 type Conn struct {
 	conn net.Conn
 	in   *bufio.Reader
-	left int // how many list items the current responses may still have
+	left int // how many more list items the current responses may contain
 }
 
 // Dial connects to a server.

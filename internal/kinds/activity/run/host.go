@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// HostPatience is how long a pod may take to start before opcrew checks its host. The interval of further checks
+	// HostPatience is how long a pod may take to start before opcrew checks its host. The time between further checks
 	// grows up to hostLooks.
 	HostPatience = 10 * time.Second
 	hostLooks    = 5 * time.Minute
@@ -42,8 +42,8 @@ func StateOf(node *corev1.Node) *Host {
 	return out
 }
 
-// Explains reports whether the state of the host may explain the state of a pod: the pod does not start, its kubelet
-// does not respond, or it ended without a result.
+// Explains reports whether the state of the host may explain the state of a pod: the pod does not start, the kubelet of
+// the pod does not respond, or the pod ended without a result.
 func Explains(a *egov1.Activity, pod *corev1.Pod, now time.Time) bool {
 	switch {
 	case pod == nil || Over(a):

@@ -67,7 +67,8 @@ func Grace(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.GraceSeconds, egov
 // Seconds converts a number of seconds to a duration.
 func Seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// ends lists the final states of a run of an Activity. Only a new run leaves them.
+// ends lists the states in which a run of an Activity has ended. opcrew runs the command again only if the user
+// requests a new run.
 var ends = []egov1.State{
 	egov1.StateSucceeded, egov1.StateFailed, egov1.StateCancelled, egov1.StateTimedOut,
 	egov1.StateUnreachable, egov1.StateUnknown, egov1.StateRefused,

@@ -26,7 +26,7 @@ const ObstacleInterval = 10 * time.Second
 type Observed struct {
 	// Pod is the pod of the current run of an Activity; nil if there is none.
 	Pod *corev1.Pod
-	// Begin is what the run of an Activity needs to start; nil if the run already has a pod or may not get one.
+	// Begin is what the run of an Activity needs to start; nil if the run has had a pod already or must not get one.
 	Begin *Start
 	// Host is the state of the host; nil if its node was not read.
 	Host *Host

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds everything on which the rules of this package base their decisions.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	Now     time.Time
@@ -21,7 +21,7 @@ type Input struct {
 	Backups []*etcdv1beta2.EtcdBackup
 	// HeldBy names what blocks a recovery, such as "spec.paused"; empty if nothing does.
 	HeldBy string
-	// Paused is true if pods are not recreated.
+	// Paused is true if the user has paused the cluster, so that opcrew recreates no pods.
 	Paused bool
 }
 

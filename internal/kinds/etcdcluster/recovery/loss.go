@@ -36,7 +36,7 @@ func AnyLost(members []model.Member) bool {
 }
 
 // Unproven explains why the loss of the quorum is not proven: lost members may still run on machines that are cut off,
-// and form a quorum there. Empty if too few may still run.
+// and form a quorum there. It returns "" if too few members may still run to form a quorum.
 func Unproven(members []model.Member) string {
 	gone, doubts := 0, []string{}
 	for _, m := range members {

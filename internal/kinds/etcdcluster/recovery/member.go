@@ -28,7 +28,8 @@ func (in *Input) fromMember(plan *Plan) {
 	}
 }
 
-// Unreadable explains why the data of a remaining member cannot be read, now or soon; empty if the data can be read.
+// Unreadable explains why the data of a remaining member can be read neither now nor soon; empty if the data can be
+// read.
 func (in *Input) Unreadable(name string) string {
 	return unreadable(in.Members, name, model.NewJudge(in.Cluster, in.Now, false))
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package recovery decides how to recover a cluster that has lost its quorum permanently. A new member, the seed,
-// starts a new cluster with the data of the best remaining member, or else a verified backup; package restore creates
-// it. docs/design/etcd.md explains why opcrew does not use etcd's --force-new-cluster.
+// starts a new cluster with the data of the best remaining member, or with a verified backup if no member remains.
+// Package restore creates the seed. docs/design/etcd.md explains why opcrew does not use etcd's --force-new-cluster.
 package recovery
 
 import (

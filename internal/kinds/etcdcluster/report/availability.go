@@ -28,6 +28,6 @@ type Availability struct {
 	SwitchingOver string
 	// StartsOver is true if all first members are being recreated.
 	StartsOver bool
-	// Paused is true if pods are not recreated.
+	// Paused is true if the user has paused the cluster, so that opcrew recreates no pods.
 	Paused bool
 }

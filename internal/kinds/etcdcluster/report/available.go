@@ -36,7 +36,7 @@ func (a *Availability) Available(set condition.Set) {
 		set.False(kind, a.WritesRefused.Reason, a.WritesRefused.Message)
 	case a.View.Err == nil && healthy >= needed:
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: "+quorum)
-	case a.View.Err == nil && !hopeless: // a quorum has just listed the members, so there is one
+	case a.View.Err == nil && !hopeless: // only a quorum can list the members, so the cluster has one
 		set.True(kind, etcdv1beta2.ReasonClusterAvailable, "Cluster available: the members have a quorum, but not all of them respond: "+quorum)
 	case hopeless:
 		set.False(kind, etcdv1beta2.ReasonQuorumLost, "Quorum is lost: "+quorum+gone(a.Members)+recovery.PlanOf(c))

@@ -32,7 +32,7 @@ type Membership struct {
 	Waiting string
 	// Target is the etcd version that members change to next; empty if they keep their version.
 	Target string
-	// Paused is true if pods are not recreated.
+	// Paused is true if the user has paused the cluster, so that opcrew recreates no pods.
 	Paused bool
 }
 

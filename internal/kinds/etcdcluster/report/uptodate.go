@@ -22,13 +22,13 @@ type Currency struct {
 	Members []model.Member
 	// Invalid explains why opcrew cannot carry out the spec; nil if it can.
 	Invalid *model.Obstacle
-	// InvalidUpkeep is the problem with spec.upkeep; empty if there is none. It blocks nothing else.
+	// InvalidUpkeep is the problem with spec.upkeep; empty if there is none. This problem does not block other changes.
 	InvalidUpkeep string
 	// Waiting is what the next change waits for, as a clause to append to a message.
 	Waiting string
 	// Volumes explains how the volumes differ from the spec; nil if they match.
 	Volumes *model.Obstacle
-	// Paused is true if members are not replaced.
+	// Paused is true if the user has paused the cluster, so that opcrew replaces no members.
 	Paused bool
 }
 

@@ -38,7 +38,7 @@ func firstCause(members []model.Member, paused bool) string {
 	return first
 }
 
-// plural returns one for n = 1, and otherwise n and many, such as "3 members".
+// plural returns the text in one if n is 1, and otherwise the number followed by the text in many, such as "3 members".
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return one

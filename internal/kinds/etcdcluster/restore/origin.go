@@ -56,7 +56,7 @@ func stillLost(members []model.Member) bool {
 
 func (in *Input) backupOrigin(plan *etcdv1beta2.QuorumRecovery) *build.Origin {
 	if recovery.FoundUnusable(plan, build.RestoreResult(in.Seed().Pod)) {
-		return nil // a new plan uses another backup
+		return nil // this cancels the recovery; the next plan uses another backup
 	}
 	for _, b := range in.Recovery.Backups {
 		if b.Name == plan.Backup {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package restore decides how a cluster switches to a backup, or to the data of a recovery. A restore creates a second
-// cluster with one member, the seed. Until the seed is ready, the first cluster is unchanged and keeps its clients.
-// Then a single write of the status makes the seed the cluster, and the first is deleted.
+// cluster with one member, the seed. Until the seed is ready, the first cluster is unchanged and keeps its clients. A
+// single write of the status then makes the second cluster the current one, and opcrew deletes the first.
 package restore
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds everything on which the rules of this package base their decisions.
 type Input struct {
 	Cluster *etcdv1beta2.EtcdCluster
 	View    etcd.View

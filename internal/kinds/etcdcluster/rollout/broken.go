@@ -10,8 +10,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/versions"
 )
 
-// Repair changes a member whose etcd does not run, so that a user can correct a wrong image or setting. The change
-// costs nothing and needs no quorum. A version or setting that no member runs yet is tried on one member only.
+// Repair changes a member whose etcd does not run, so that a user can correct a wrong image or setting. The cluster
+// loses no working member by this, so no quorum is needed. opcrew tries a version or setting that no member runs yet on
+// one member only.
 func Repair(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -30,8 +31,9 @@ func Repair(in *Input) steps.Verdict {
 	return steps.Verdict{}
 }
 
-// mayTry reports whether a broken member may change to the target version. It may always go back to an older version.
-// It may not go to a newer version that might not be able to read its log, or at which another member already fails.
+// mayTry reports whether a broken member may change to the target version. A change to an older version is always
+// allowed. A newer version is not allowed if it might not be able to read the member's log, or if another member with
+// this version already fails.
 func (in *Input) mayTry(m model.Member) bool {
 	back := !versions.Older(in.CurrentVersion, in.Target)
 	return back || !in.mayNotRead(m) && !in.failed(m, func(other model.Member) bool { return model.VersionOf(other.Pod) == in.Target })

@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds everything on which the rules of this package base their decisions.
 type Input struct {
 	View    etcd.View
 	Members []model.Member
@@ -27,7 +27,7 @@ type Input struct {
 	// SnapshotDue is true if members must write a snapshot before they change to Target, as Target may not be able to
 	// read their logs.
 	SnapshotDue bool
-	// AdvanceLog is the verdict that makes the members write that snapshot.
+	// AdvanceLog is the verdict that makes the members write a snapshot; it is set only if SnapshotDue is true.
 	AdvanceLog steps.Verdict
 }
 
@@ -44,7 +44,8 @@ func Lowest(members []model.Member) string {
 	return low
 }
 
-// next changes one of the members for which due returns true. The leader comes last, and first transfers leadership.
+// next changes one of the members for which due returns true. The leader is the last one, and opcrew makes another
+// voter the leader before it changes this member.
 func (in *Input) next(due func(model.Member) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	last := -1

@@ -9,9 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/steps"
 )
 
-// Resize gives the next running member the spec's resources without a restart (KEP-1287). It first records them on the
-// pod, so that a restarted process knows of them. A resize in progress blocks the next resize, except if the node has
-// no room for it: the member then keeps running with its old resources.
+// Resize gives the next running member the spec's resources without a restart (KEP-1287). It first records the new
+// resources on the pod, so that a restarted process continues the resize. A resize in progress blocks the next one,
+// unless the node lacks room for it: this member then keeps running with its old resources.
 func Resize(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -36,8 +36,8 @@ func Resize(in *Input) steps.Verdict {
 }
 
 // ResizeBroken returns a member whose etcd does not run, perhaps for lack of memory, and whose pod can be resized; nil
-// if there is none. It matters for members without claims, whose pods cannot be recreated. Other changes need not wait
-// for this resize.
+// if there is none. A resize matters for members without claims, because opcrew cannot recreate their pods. Other
+// changes need not wait for this resize.
 func ResizeBroken(in *Input) *model.Member {
 	for i, m := range in.Members {
 		due := m.ResizeNoted || m.ResizeDue && !in.Persistent

@@ -12,8 +12,8 @@ import (
 )
 
 // awaitAgreement waits, before a change of the minor version, until the cluster version matches what all members run.
-// Members agree on it every few seconds (etcd: monitorVersionInterval). Until then, etcd would accept a member that is
-// two minor versions newer.
+// Members agree on the cluster version every few seconds (etcd: monitorVersionInterval). Until then, etcd would accept
+// a member that is two minor versions newer.
 func awaitAgreement(in *Input) steps.Verdict {
 	low, spoken, why := Lowest(in.Members), in.View.ClusterVersion, ""
 	if in.Target == "" || versions.SameMinor(low, in.Target) || versions.SameMinor(low, spoken) {

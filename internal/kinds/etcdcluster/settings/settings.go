@@ -22,7 +22,7 @@ func PodPolicy(c *etcdv1beta2.EtcdCluster) *etcdv1beta2.PodPolicy {
 // ignores what opcrew itself adds to pods, so that an upgrade of opcrew restarts no pod.
 func Hash(c *etcdv1beta2.EtcdCluster) string { return hashWith(c, c.Spec.Pod) }
 
-// hashWith returns the hash that the spec would have with another pod policy; nil stands for none.
+// hashWith returns the hash that the spec would have with another pod policy, or without one if policy is nil.
 func hashWith(c *etcdv1beta2.EtcdCluster, policy *etcdv1beta2.PodPolicy) string {
 	return ensure.Hash(struct {
 		Repository string

@@ -35,8 +35,8 @@ func AdvanceLog(in *Input) steps.Verdict {
 	return out
 }
 
-// leastApplied returns the last log index that all members have applied; at least from, the index at which opcrew
-// starts to count.
+// leastApplied returns the last log index that all members have applied. It never returns less than the given index
+// (from), at which opcrew starts to count.
 func (in *Input) leastApplied(from uint64) uint64 {
 	var out []uint64
 	for _, m := range in.Members {

@@ -26,9 +26,9 @@ func FormedWith(noted string, seen []string, view etcd.View) string {
 	return low
 }
 
-// From returns the log index after which no entry has the form that etcd 3.7 cannot read: all members run 3.6 and have
-// agreed on it. opcrew records this index as soon as it is known. Ordinary writes may then suffice for a snapshot
-// before an upgrade to 3.7 is requested.
+// From returns a log index after which no entry has the form that etcd 3.7 cannot read; 0 if it is unknown. It is known
+// once all members have agreed on cluster version 3.6. opcrew records it at once: ordinary writes may then have caused
+// the necessary snapshot by the time an upgrade to 3.7 is requested.
 func From(in *Input) int64 {
 	if in.From != 0 || formedNew(in.FormedWith) || in.View.Err != nil || !versions.SameMinor(in.View.ClusterVersion, firstNew) {
 		return in.From

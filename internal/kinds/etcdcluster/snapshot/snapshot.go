@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package snapshot decides when etcd 3.7 can read the logs of 3.6 members. Up to 3.5, etcd logs some entries in a form
-// that 3.7 cannot parse. A member reads its log from its last snapshot, but with few writes, 3.6 never writes a
-// snapshot after the entries in the old form. See docs/design/etcd.md.
+// Package snapshot determines whether etcd 3.7 can read the logs of members that run 3.6. Up to 3.5, etcd logs some
+// entries in a form that 3.7 cannot parse. A member reads its log from its last snapshot on, but with few writes, 3.6
+// never writes a snapshot after these entries. See docs/design/etcd.md.
 package snapshot
 
 import (
@@ -23,11 +23,12 @@ const (
 	// maxCount is the largest number of log entries that opcrew writes to force a snapshot. They cause about half a
 	// minute of disk writes on the members.
 	maxCount = 200_000
-	// margin is how many log entries more than needed a member must have applied. Members apply entries in batches, so
-	// the index that a member reports may be that far ahead of its snapshot.
+	// margin is the number of extra log entries that a member must have applied before it counts as having written a
+	// snapshot. Members apply entries in batches, so the index that a member reports may be that far ahead of its
+	// snapshot.
 	margin = 200
-	// lag is how many more entries the leader must have, so that the followers have applied enough. A follower learns
-	// that entries are committed only when it receives later entries.
+	// lag is the number of log entries that opcrew writes in addition to those that the followers must apply. A
+	// follower learns that entries are committed only when it receives later entries.
 	lag = 500
 )
 
@@ -37,7 +38,7 @@ const firstNew = "3.6.0"
 // FirstWithoutOldEntries is the first version that cannot read log entries in the old form.
 const FirstWithoutOldEntries = "3.7.0"
 
-// Input is what this package decides on.
+// Input holds everything on which the decisions of this package depend.
 type Input struct {
 	View    etcd.View
 	Members []model.Member

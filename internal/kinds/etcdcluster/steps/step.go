@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package steps carries out changes in etcd: of the members, the leader and the members' data. A rule returns a Step in
-// its Verdict. Before opcrew takes the step, Holds checks that the members have not changed since the decision. Other
-// packages decide when a step is due.
+// Package steps carries out changes in etcd: it changes the members, the leader or the members' data. A rule returns a
+// Step in its Verdict. Before opcrew takes the step, Holds checks that the members have not changed since the decision.
+// Other packages decide when a step is due.
 package steps
 
 import (
@@ -37,7 +37,7 @@ type Step struct {
 // Site holds what work in the background needs from the operator.
 type Site struct {
 	Clock clock.Clock
-	// Record changes the history of the cluster.
+	// Record updates what this process remembers about work on the cluster's data.
 	Record func(change func(*History))
 	// Event reports to users which work has ended. Kubernetes counts events with the same reason about the same pod as
 	// one event, and keeps only the note of the first.

@@ -16,7 +16,7 @@ type Verdict struct {
 	Version string
 	// Resize is the member whose pod is resized while it runs.
 	Resize *model.Member
-	// Waits is what the next change waits for, for the status.
+	// Waits says what the next change waits for, as text for the status.
 	Waits string
 	// Halt is true if nothing may change now, for a reason that the status need not report.
 	Halt bool

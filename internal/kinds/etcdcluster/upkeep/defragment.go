@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// minGain is the smallest number of free bytes that makes a defragmentation worthwhile. If a twentieth of the data
-	// is more, that much must be free.
+	// minGain is the smallest number of free bytes that makes a defragmentation worthwhile. If the data is large, a
+	// twentieth of its size must be free instead.
 	minGain = 1 << 20
 	// pauseAfterFailure is the time from a failed defragmentation to the next attempt.
 	pauseAfterFailure = time.Minute
-	// restFactor limits how often opcrew defragments a member that reports no free space: at least this many times the
-	// duration of its last defragmentation must pass between two.
+	// restFactor limits how often opcrew defragments a member that reports no free space. Between two defragmentations,
+	// at least restFactor times the duration of the last one must pass.
 	restFactor = 20
 )
 
@@ -31,7 +31,8 @@ func Defragment(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return status.Exceeds(waste) && in.gains(status) })
 }
 
-// defragmentNext defragments one of the members that are due. The leader comes last, and first transfers leadership.
+// defragmentNext defragments one of the members that are due. The leader is the last one, and opcrew makes another
+// voter the leader before it defragments this member.
 func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	several := model.Voters(in.Members) > 1
@@ -51,8 +52,8 @@ func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict 
 	return steps.Verdict{Step: steps.TransferLeaderFirst(in.View, in.Members, *last, steps.Defragment(*last, several))}
 }
 
-// gains reports whether a defragmentation would return enough space. After a defragmentation, opcrew leaves the member
-// alone until its data has changed, because etcd may need new free space at once.
+// gains reports whether a defragmentation would return enough space. opcrew does not defragment a member again until
+// its data has changed, because etcd may allocate free space again right after a defragmentation.
 func (in *Input) gains(status etcd.MemberStatus) bool {
 	last := in.History.Defragmented[status.ID]
 	switch {
@@ -76,7 +77,7 @@ func (in *Input) promisesRoom(status etcd.MemberStatus) bool {
 }
 
 // isOwed reports whether a member that is out of space has not been defragmented since the last compaction. opcrew must
-// do this before it reports that no more space can be freed.
+// defragment such a member before it reports that no more space can be freed.
 func (in *Input) isOwed(status etcd.MemberStatus) bool {
 	last, compaction := in.History.Defragmented[status.ID], in.History.Compaction
 	switch {

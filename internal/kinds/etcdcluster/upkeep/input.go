@@ -14,7 +14,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Input is what the rules of this package decide on.
+// Input holds everything on which the rules of this package base their decisions.
 type Input struct {
 	Now     time.Time
 	View    etcd.View

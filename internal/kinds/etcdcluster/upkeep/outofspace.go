@@ -16,8 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// OutOfSpace describes for the status a member that is out of space, so that etcd refuses writes, and what opcrew does
-// about it. It returns "" if no member is out of space. The message changes only when opcrew's next action changes.
+// OutOfSpace returns the message for the status while etcd refuses writes: which member is out of space, and what
+// opcrew does about it. It returns "" if no member is out of space. The message changes only when opcrew's next action
+// changes.
 func OutOfSpace(in *Input) string {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if len(alarms) == 0 {
@@ -58,8 +59,8 @@ func (in *Input) mayGain() bool {
 	})
 }
 
-// shortage explains how much space is used and how large the quota must be, after everything that can be freed was
-// freed.
+// shortage explains how much space is used and how large the quota must be. opcrew reports this when no more space can
+// be freed.
 func (in *Input) shortage() string {
 	fullest := in.fullest()
 	const mebi = 1 << 20

@@ -34,8 +34,9 @@ func (in *Input) window() (open bool, wait time.Duration) {
 	return !times.Latest(in.Now.Add(-windowLength), in.Now).IsZero(), wait
 }
 
-// NextLook returns the time until the next reconcile for upkeep: the next scheduled time, or soon while an alarm is
-// raised. opcrew schedules it because changed sizes and revisions alone start no reconcile.
+// NextLook returns the time until the next reconcile for upkeep: until the next defragmentation window opens, or the
+// given time (soon) while an alarm is raised. This reconcile is necessary, because new sizes and revisions alone start
+// none.
 func NextLook(in *Input, soon time.Duration) time.Duration {
 	if len(in.View.Alarms()) > 0 {
 		return soon
@@ -45,7 +46,7 @@ func NextLook(in *Input, soon time.Duration) time.Duration {
 }
 
 // Waste returns how much of a member's data must be free for a defragmentation. The zero Waste means that the spec
-// requests none.
+// requests no defragmentation.
 func Waste(spec *etcdv1beta2.Upkeep) etcd.Waste {
 	asked := spec.Defragment
 	if asked == nil {

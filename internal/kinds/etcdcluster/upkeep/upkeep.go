@@ -44,8 +44,8 @@ func defragmentFull(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return in.promisesRoom(status) || in.isDue(status) })
 }
 
-// disarm clears the alarm. While members are still short of space, it keeps the alarm, so that the spec or the members
-// can change first.
+// disarm clears the alarm. While members are still short of space, it keeps the alarm and leaves the decision to later
+// rules, which may change the members to a larger quota in the spec.
 func disarm(in *Input) steps.Verdict {
 	if in.isShort() {
 		return steps.Verdict{}

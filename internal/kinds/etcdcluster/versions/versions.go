@@ -95,8 +95,8 @@ func through(old *version.Version, minor uint, path []string) string {
 	return ""
 }
 
-// SameMinor reports whether two versions have the same major and minor number. A change between them needs no new
-// agreement of the members.
+// SameMinor reports whether two versions have the same major and minor number. After a change between such versions,
+// the members need not agree on a new cluster version.
 func SameMinor(a, b string) bool {
 	x, errX := Parse(a)
 	y, errY := Parse(b)

@@ -18,7 +18,7 @@ func TestVersionsAreRaisedOneMinorAtATimeAndNeverLowered(t *testing.T) {
 		{from: "3.4.23", to: "3.5.35", want: "3.5.35"},
 		{from: "3.4.23", to: "3.7.3", want: "3.5.35"},
 		{from: "3.4.23", to: "3.7.3", path: "v3.5.30", want: "3.5.30"},
-		{from: "3.4.23", to: "3.7.3", path: "3.5.9", want: "3.5.35"}, // etcd 3.5.9 cannot be upgraded further
+		{from: "3.4.23", to: "3.7.3", path: "3.5.9", want: "3.5.35"}, // etcd 3.5.9 is too old for an upgrade to 3.6
 		{from: "3.5.35", to: "3.7.3", want: "3.6.16"},
 		{from: "3.5.9", to: "3.6.16", want: "3.5.35"},
 		{from: "3.6.3", to: "3.7.3", want: "3.6.16"},

@@ -20,7 +20,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// ClaimAnnotation holds, in JSON, the terms that the spec had when the claim was created.
+// ClaimAnnotation holds, in JSON, the terms of the claim (size, storage class and so on) that the spec requested when
+// the claim was created.
 const ClaimAnnotation = "etcd.opcrew.io/claim"
 
 // terms are the size of a claim and the fields that Kubernetes cannot change once the claim has a volume. If they
@@ -34,15 +35,16 @@ type terms struct {
 	Storage                   resource.Quantity                   `json:"storage,omitzero"`
 }
 
-// TermsOf returns the terms in the spec of a claim.
+// TermsOf returns the terms in the spec of a claim: its size, and the fields that Kubernetes cannot change later.
 func TermsOf(spec corev1.PersistentVolumeClaimSpec) terms {
 	return terms{
 		spec.StorageClassName, spec.VolumeAttributesClassName, spec.AccessModes, spec.Selector, spec.Resources.Requests[corev1.ResourceStorage],
 	}
 }
 
-// RequestedTerms returns the terms that the spec had when the claim was created, or the claim's own terms if none were
-// recorded. The two differ if a default or an admission webhook filled in a field.
+// RequestedTerms returns the terms (size, storage class and so on) that the spec requested when the claim was created,
+// or the claim's own terms if none were recorded. The two differ if a default or an admission webhook filled in a
+// field.
 func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	var out terms
 	if err := json.Unmarshal([]byte(claim.Annotations[ClaimAnnotation]), &out); err != nil {
@@ -51,8 +53,8 @@ func RequestedTerms(claim *corev1.PersistentVolumeClaim) terms {
 	return out
 }
 
-// Differs explains how a claim differs from the spec; "" if it matches. A field of the claim matches if it has the
-// spec's value, or if the claim was created for that value.
+// Differs explains how a claim differs from the spec; "" if it matches. A field matches if the claim has the spec's
+// value, or if opcrew requested the spec's value when it created the claim and a webhook changed it.
 func Differs(c *etcdv1beta2.EtcdCluster, claim *corev1.PersistentVolumeClaim) string {
 	if !model.Persistent(c) || claim == nil {
 		return ""

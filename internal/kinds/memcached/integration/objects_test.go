@@ -45,8 +45,8 @@ func annotated(key, value string) option {
 	return func(m *cachev1alpha1.Memcached) { metav1.SetMetaDataAnnotation(&m.ObjectMeta, key, value) }
 }
 
-// shop is the namespace of a test, with its nodes and the operator. Its tenant, if it has one, creates and edits the
-// object; otherwise an administrator does.
+// shop is the namespace of a test, with its nodes and the operator. If the shop has a tenant, the tenant creates and
+// edits the Memcached; otherwise an administrator does.
 type shop struct {
 	*testing.T
 	ns       string

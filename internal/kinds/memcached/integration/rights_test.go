@@ -44,7 +44,7 @@ func TestServersPullNoImageWithASecretOfOthersUntilARoleGrantsIt(t *testing.T) {
 	}
 
 	s.tenant.Grant("get", "", "secrets", "bank")
-	s.edit(withSize(3)) // without this edit, opcrew would review the right again only within a minute
+	s.edit(withSize(3)) // without this edit, opcrew might check the right again only a minute later
 	s.awaitReady(3)
 	set := &appsv1.StatefulSet{}
 	if s.read("web", set); set.Spec.Template.Spec.ImagePullSecrets[0].Name != "bank" {

@@ -65,7 +65,8 @@ func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3)
 	s.awaitReady(3)
-	// Wait until opcrew is idle; otherwise it would write the next status only after the change was applied.
+	// Wait until opcrew is idle. Right after a status write, opcrew postpones the next one, so it might write no status
+	// before the change is applied.
 	env.Settled(t, env.Audit.Mark(t))
 	watch, err := env.Client.Watch(t.Context(), &cachev1alpha1.MemcachedList{}, client.InNamespace(s.ns))
 	if err != nil {

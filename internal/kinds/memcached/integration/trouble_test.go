@@ -173,7 +173,7 @@ func TestAnotherOwnersServiceIsLeftAloneAndNamed(t *testing.T) {
 	if err := env.Client.Delete(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	s.edit(withSize(2)) // any change starts a reconcile; otherwise the operator retries the name only within a minute
+	s.edit(withSize(2)) // without this edit, opcrew might create the Service only a minute later
 	s.awaitReady(2)
 }
 
