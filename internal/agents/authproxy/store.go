@@ -75,7 +75,7 @@ func (s *store) refresh() {
 	}
 	lines, from, err := s.read()
 	if err == nil || errors.Is(err, errNoLine) {
-		s.seen = now // the next call must retry, because an unreadable file may become readable without a visible change
+		s.seen = now // not after a read error, so that the next call reads again: the cause may end without a change of the file
 	}
 	if errors.Is(err, errEmptied) {
 		s.current.Store(nil)
