@@ -74,8 +74,9 @@ func (s *store) refresh() {
 		return
 	}
 	lines, from, err := s.read()
+	// If a file could not be read, the next call reads again, because the cause may end without a change of the file.
 	if err == nil || errors.Is(err, errNoLine) {
-		s.seen = now // not after a read error, so that the next call reads again: the cause may end without a change of the file
+		s.seen = now
 	}
 	if errors.Is(err, errEmptied) {
 		s.current.Store(nil)
