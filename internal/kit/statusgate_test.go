@@ -49,7 +49,7 @@ func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
 		name         string
-		first, again time.Duration // time from the last status to the progress, and from there to the next query
+		first, again time.Duration // times since the last status: of the progress, and of the next query
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 10 * time.Second},

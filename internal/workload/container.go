@@ -66,8 +66,8 @@ func Quantities(amounts map[corev1.ResourceName]common.Amount) corev1.ResourceLi
 	return out
 }
 
-// InvalidImage returns what is wrong with an image reference; "" if it is valid. The API server accepts any text, and
-// otherwise the error would only appear in each pod.
+// InvalidImage returns what is wrong with an image reference; "" if it is valid. The API server accepts any text as an
+// image, so without this check only the status of each pod would show the error.
 func InvalidImage(image string) string {
 	if _, err := reference.ParseNormalizedNamed(image); err != nil {
 		return fmt.Sprintf("%q is not a valid image (%s); write an image such as registry.example.com/team/app:1.0", image, err)

@@ -87,8 +87,8 @@ func (r Rollout) serving() int32 {
 func (r Rollout) reportAvailable(set condition.Set) {
 	switch {
 	case r.Ready() > 0:
-		// The message does not contain the number of pods, because the condition would then be written again for every
-		// pod. The status has the number.
+		// The message does not contain the number of pods. Otherwise opcrew would write the condition again whenever
+		// another pod became ready. The status contains the number.
 		set.True(common.ConditionAvailable, common.ReasonServing, "At least one pod is ready to serve requests")
 	case r.Deployment != nil && r.Replicas() == 0:
 		set.False(common.ConditionAvailable, common.ReasonScaledToZero, "The spec requests no pods")

@@ -18,7 +18,7 @@ var web = Identity{
 	Labels:   map[string]string{"instance": "web", "component": "application"},
 }
 
-// same fails the test if two values differ. what describes the values.
+// same fails the test if want and got differ. The text what describes them in the error message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -84,7 +84,8 @@ func TestPortsOfTheServiceAndOfTheContainer(t *testing.T) {
 			`[{"name":"tcp-80","protocol":"TCP","port":80,"targetPort":8080}]`,
 			`[{"containerPort":8080,"protocol":"TCP"}]`,
 		},
-		// Regression: the operator of a tutorial turned a named target port into container port 0.
+		// Regression: the operator in the tutorial article that AppService comes from turned a named target port into
+		// container port 0.
 		"a name stands for the port's own number": {
 			`[{"port":80,"targetPort":"http"}]`,
 			`[{"name":"tcp-80","protocol":"TCP","port":80,"targetPort":"http"}]`,

@@ -9,8 +9,8 @@ import "github.com/opcrew/opcrew/api/common"
 // common. Ready, ChildrenReady, Available, Redundant, PodsReady and UpToDate always exist, and the others only while
 // they apply.
 const (
-	// ConditionReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the
-	// first that does.
+	// ConditionReady summarizes the other conditions. Ready is False while one of them reports a problem that makes the
+	// cluster not ready. It then has the reason of the most important such condition.
 	ConditionReady = "Ready"
 	// ConditionChildrenReady reports whether the StatefulSet, the Services, the Secrets and the PodDisruptionBudget
 	// have the fields that the operator declares for them.
@@ -21,7 +21,7 @@ const (
 	// primary.
 	ConditionRedundant = "Redundant"
 	// ConditionPodsReady reports whether the cluster has the desired number of pods, each with the primary of its own
-	// shard and a replica of the previous pod's shard. Its message says what blocks the first pod that does not.
+	// shard and a replica of the previous pod's shard. Its message says why the first incomplete pod is not ready.
 	ConditionPodsReady = "PodsReady"
 	// ConditionUpToDate reports whether every pod and its volume match the spec.
 	ConditionUpToDate = "UpToDate"
@@ -100,8 +100,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonConfigRefused: the servers refuse a setting in spec.redisConfig. The message quotes their error.
 	ReasonConfigRefused = "ConfigRefused"
-	// ReasonVolumesFixed: the spec requests other volumes than those with which the cluster was created, or requests
-	// larger volumes that are not possible. The operator still applies the other fields of the spec.
+	// ReasonVolumesFixed: the volumes cannot be changed as the spec requests. A cluster keeps the kind of volumes with
+	// which it was created, and some volumes cannot grow. The operator still applies the other fields of the spec.
 	ReasonVolumesFixed = "VolumesFixed"
 	// ReasonVolumesGrowing: volumes are growing to volumeSize, because enablePersistentVolumeResize is true.
 	ReasonVolumesGrowing = "VolumesGrowing"

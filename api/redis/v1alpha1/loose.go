@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Switch is true or false, as a JSON boolean or as text: the article that introduced this kind uses text, and Redis
-// Enterprise uses a boolean. The JSON text is stored unchanged.
+// Switch is true or false, as a JSON boolean or as text: the tutorial article that this API comes from uses text, and
+// Redis Enterprise uses a boolean. The JSON text is stored unchanged.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:Enum={true,false,"true","false"}
 // +kubebuilder:pruning:PreserveUnknownFields
@@ -26,7 +26,7 @@ func (s *Switch) UnmarshalJSON(raw []byte) error {
 // MarshalJSON returns the JSON text that UnmarshalJSON kept.
 func (s Switch) MarshalJSON() ([]byte, error) { return written(string(s)) }
 
-// Or returns the value of the switch, or otherwise if it is neither true nor false.
+// Or returns the value of the switch. If the switch is neither true nor false, Or returns its parameter.
 func (s Switch) Or(otherwise bool) bool {
 	switch strings.ToLower(strings.Trim(string(s), `"`)) {
 	case "true":
@@ -61,7 +61,8 @@ func (u Unused) Asks() bool {
 }
 
 // Amount is a non-negative Kubernetes quantity without exponent, written as a number or as text. Blanks are ignored,
-// because the article that introduced this kind writes "4 Gi". See common.Amount for why exponents are not allowed.
+// because the tutorial article that this API comes from writes "4 Gi". common.Amount explains why exponents are not
+// allowed.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=24

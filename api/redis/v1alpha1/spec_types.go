@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PersistentSpec gives every pod a volume. Whether pods have volumes cannot change after the cluster was created.
+// PersistentSpec gives every pod a volume. Whether pods have volumes cannot be changed after the cluster is created.
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeSize) || !has(oldSelf.volumeSize) || string(self.volumeSize).matches('[eE]') || string(oldSelf.volumeSize).matches('[eE]') || !quantity(string(self.volumeSize).replace(' ', \"\")).isLessThan(quantity(string(oldSelf.volumeSize).replace(' ', \"\")))",message="persistentSpec.volumeSize cannot be lowered, because volumes can only grow; create a new cluster and copy the data"
 type PersistentSpec struct {
 	// enabled gives every pod a volume: true (the default) or false, which may also be written as text. It takes effect
@@ -78,7 +78,7 @@ type ImageSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	DigestHash string `json:"digestHash,omitempty"`
-	// imagePullPolicy is when nodes pull the image: Always, IfNotPresent (the default) or Never.
+	// imagePullPolicy sets when nodes pull the image: Always, IfNotPresent (the default) or Never.
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
@@ -88,7 +88,7 @@ type ImageSpec struct {
 type UpgradeSpec struct {
 	// autoUpgradeRedisEnterprise lets an upgrade of the operator move servers from the old default image to the new
 	// one, one pod after another; default false. Without it pods keep their image until another change of the spec
-	// replaces them.
+	// replaces the pods.
 	// +optional
 	AutoUpgradeRedisEnterprise bool `json:"autoUpgradeRedisEnterprise,omitempty"`
 }

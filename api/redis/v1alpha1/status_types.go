@@ -13,8 +13,8 @@ const Slots = 16384
 // State is the state of the cluster, by the names that Redis Enterprise uses.
 type State string
 
-// States of a cluster, by the names that Redis Enterprise uses. Its states InvalidUpgrade, RecoveryReset and
-// ClusterRecreating do not occur in opcrew.
+// States of a cluster, by the names that Redis Enterprise uses. opcrew never sets the Redis Enterprise states
+// InvalidUpgrade, RecoveryReset and ClusterRecreating.
 const (
 	// StatePendingCreation: the operator has not created any object for the cluster yet.
 	StatePendingCreation State = "PendingCreation"
@@ -49,7 +49,7 @@ const (
 	SpecInvalid SpecStatus = "Invalid"
 )
 
-// Place is which of the two servers of a pod is meant: home or guest.
+// Place is one of the two servers of a pod: home or guest.
 type Place string
 
 // Values of Place. The server home is normally the primary of its pod's own shard. The server guest is normally a
@@ -180,8 +180,8 @@ type ServerSlots struct {
 	// pod is the name of the pod in which the server runs.
 	// +required
 	Pod string `json:"pod"`
-	// place is which of the two servers of the pod is meant: home, which normally is the primary of the pod's own
-	// shard, or guest, which normally is a replica of the previous pod's shard.
+	// place says which of the pod's two servers this is: home, which normally is the primary of the pod's own shard, or
+	// guest, which normally is a replica of the previous pod's shard.
 	// +required
 	Place Place `json:"place"`
 	// role of the server: primary or replica. It is empty while the server does not respond.

@@ -37,7 +37,7 @@ type credentials struct {
 	from  string
 	count int
 	users map[string][]*line
-	work  uint64 // the highest cost of checking all lines of any user
+	work  uint64 // the cost of checking all lines of one user, for the user with the highest cost
 
 	flights singleflight.Group
 	wrong   *lru.Cache

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package authproxy is a reverse proxy in front of an application, in the pod of the application. It forwards a request
-// only if the request has a valid user and password. The valid ones come from mounted Secrets.
+// only if the request has a valid user and password. Mounted Secrets contain the users and the hashes of their
+// passwords.
 //
 // The gate (gate.go) admits a request if the checker (checker.go) finds its password in the current credentials
 // (store.go, credentials.go). The forwarder (forward.go) sends it to the application with the user's name. proxy.go

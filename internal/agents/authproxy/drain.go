@@ -20,8 +20,8 @@ func (p *Proxy) leave(cut context.CancelFunc) {
 	p.close()
 }
 
-// leaving adds a header to responses that asks clients to close their connections and reconnect, which leads to another
-// pod. If the proxy closed idle connections itself, requests that are being sent would fail.
+// leaving adds a header to responses that asks clients to close their connections. When clients reconnect, they reach
+// another pod. If the proxy closed idle connections itself, requests that are being sent would fail.
 func (p *Proxy) leaving(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// An upgrade response has a Connection header of its own.

@@ -91,7 +91,7 @@ func alike(a, b string) bool {
 	return true
 }
 
-// keepWebsocketOnly removes upgrades to other protocols than websocket. A protocol that tunnels HTTP, such as h2c or
+// keepWebsocketOnly removes upgrades to protocols other than websocket. A protocol that tunnels HTTP, such as h2c or
 // SPDY, could carry requests that the gate has not checked.
 func keepWebsocketOnly(out http.Header) {
 	if protocol := out.Get("Upgrade"); protocol != "" && !strings.EqualFold(protocol, "websocket") {

@@ -74,8 +74,9 @@ func (s *store) refresh() {
 		return
 	}
 	lines, from, err := s.read()
+	// If a file could not be read, the next call reads again, because the cause may end without a change of the file.
 	if err == nil || errors.Is(err, errNoLine) {
-		s.seen = now // the next call must retry, because an unreadable file may become readable without a visible change
+		s.seen = now
 	}
 	if errors.Is(err, errEmptied) {
 		s.current.Store(nil)

@@ -78,8 +78,8 @@ func TestAWebsocketWithoutAPasswordIsRefused(t *testing.T) {
 	f.expectCode(a, http.StatusUnauthorized)
 }
 
-// steps returns an application that sends an event for each value of the channel. With a Content-Length header, a
-// client might wait for the complete response.
+// steps returns an application that sends an event for each value of the channel. header holds the headers of the
+// response. If they contain a Content-Length, a client might wait for the complete response.
 func steps(events <-chan string, header http.Header) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), header)

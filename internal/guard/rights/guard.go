@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Guard refuses a pod that uses something which the requester of its owner has no right to use.
+// Guard refuses a pod if the user who requested the pod's owner has no right to use an object that the pod uses.
 type Guard struct {
 	// Client creates SubjectAccessReviews. Live reads from the API server.
 	Client client.Client
@@ -125,8 +125,8 @@ func added(all []reference, trust guard.Trust, known map[way]bool) []reference {
 	return out
 }
 
-// ways returns how a pod in the cluster uses other objects. It omits volumes that do not come from the spec of its
-// owner.
+// ways returns how a pod in the cluster uses other objects. It omits volumes that do not come from the spec of the
+// pod's owner.
 func ways(template *corev1.PodTemplateSpec, trust guard.Trust) map[way]bool {
 	out := map[way]bool{}
 	if template == nil {

@@ -12,7 +12,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// Every pod may use the default ServiceAccount, but only without its token, and the PriorityClass that opcrew creates.
+// Every pod may use the PriorityClass that opcrew creates. It may use the default ServiceAccount if that account's
+// token is not mounted.
 const (
 	defaultAccount = "default"
 	ownPriority    = "opcrew-microservices"
@@ -36,7 +37,7 @@ func references(pod corev1.PodSpec) []reference {
 	return slices.DeleteFunc(out, func(r reference) bool { return r.name == "" })
 }
 
-// settings lists the objects that fields of the whole pod refer to.
+// settings lists the objects that pod-level fields refer to, such as serviceAccountName and imagePullSecrets.
 func settings(pod corev1.PodSpec) []reference {
 	var out []reference
 	for _, name := range []string{pod.ServiceAccountName, pod.DeprecatedServiceAccount} {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// reference is an object that a pod uses, with the verb that its user needs.
+// reference is an object that a pod uses, with the verb for which the requester needs permission, such as get.
 type reference struct {
 	verb, group, resource string
-	// kind is the kind of the object; empty if an owner never has objects of this kind.
+	// kind is the kind of the object. It is empty if opcrew never creates such objects for the owner of a pod.
 	kind string
 	name string
 	// in is the namespace of the object. If it is empty, the object is in the namespace of the pod, or cluster-scoped.
@@ -29,7 +29,7 @@ type reference struct {
 	implied bool
 }
 
-// Each function returns a reference to one kind of object, with the verb that a pod's use of it requires.
+// Each function returns a reference to one kind of object, with the verb for which a user needs permission.
 func secret(name string) reference {
 	return reference{verb: "get", resource: "secrets", kind: "Secret", name: name}
 }

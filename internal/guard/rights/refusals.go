@@ -21,7 +21,7 @@ const (
 	most = 1000
 )
 
-// question identifies the check that was refused. Another spec or another requester is another question.
+// question identifies a check that was refused. A changed spec or another requester makes it a different question.
 type question struct {
 	owner      types.UID
 	generation int64

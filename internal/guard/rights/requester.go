@@ -26,7 +26,7 @@ func parse(record string) *requester {
 	return who
 }
 
-// review returns a SubjectAccessReview of whether the requester may use an object.
+// review returns a SubjectAccessReview that asks whether the requester may use an object.
 func (r *requester) review(namespace string, of reference) *authorizationv1.SubjectAccessReview {
 	return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: r.Username, UID: r.UID, Groups: r.Groups,

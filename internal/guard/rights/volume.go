@@ -68,8 +68,8 @@ func copied(e *corev1.EphemeralVolumeSource) []reference {
 	return sources(e.VolumeClaimTemplate.Spec)
 }
 
-// sources returns references to the claims and other objects whose data a new claim's volume starts with. A
-// dataSourceRef can name an object in another namespace.
+// sources returns references to the data sources of a new claim: the claims and other objects whose data is copied to
+// the new volume. A dataSourceRef can name an object in another namespace.
 func sources(spec corev1.PersistentVolumeClaimSpec) []reference {
 	var out []reference
 	if from := spec.DataSource; from != nil {

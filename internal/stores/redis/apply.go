@@ -55,7 +55,7 @@ func (s SetEpoch) Apply(ctx context.Context, store Store) error {
 	for _, address := range slices.Sorted(maps.Keys(s.Epochs)) {
 		epoch := strconv.FormatUint(s.Epochs[address], 10)
 		_, err := store.Do(ctx, address, server.ClusterCommand("SET-CONFIG-EPOCH", epoch))
-		if err != nil && !server.Refused(err, "ERR") { // ERR: the server has an epoch or knows others
+		if err != nil && !server.Refused(err, "ERR") { // ERR: the server already has an epoch, or knows other servers
 			return err
 		}
 	}
@@ -106,8 +106,8 @@ func admit(ctx context.Context, store Store, address, run string) error {
 	if _, err := store.Do(ctx, address, Command{"ACL", "SETUSER", store.Credentials().User, "+psync", "+sync"}); err != nil {
 		return err
 	}
-	// A server that cannot write its configuration file forgets at its restart that replicas may copy it. The operator
-	// then grants this permission again.
+	// The permission to replicate lasts beyond a restart only if the server can write its configuration file. If it
+	// cannot, the operator grants the permission again after the restart.
 	if _, err := store.Do(ctx, address, Command{"CONFIG", "REWRITE"}); err != nil && !server.Refused(err, "") {
 		return err
 	}
@@ -157,7 +157,7 @@ func awaitLead(ctx context.Context, store Store, address string) error {
 	}
 }
 
-// Apply first checks whether the primary has come back. A takeover would then lose the primary's last writes.
+// Apply returns an error if the primary has come back, because a takeover would lose the primary's last writes.
 func (s Takeover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// Apply removes the server from the node tables of all servers that can be reached. A server that forgets it later than
-// the others may hear of it again for up to a minute.
+// Apply removes the server from the node tables of all servers that can be reached. For a minute, these servers ignore
+// what others report about the removed server. A server that still lists it after that time can make them add it again.
 func (s Forget) Apply(ctx context.Context, store Store) error {
 	var errs []error
 	for _, at := range s.At {
@@ -24,7 +24,7 @@ func (s Forget) Apply(ctx context.Context, store Store) error {
 	return errors.Join(errs...)
 }
 
-// Apply resets the server if it currently has no key, whatever its role. A reset would delete the data of a replica.
+// Apply resets the server only if it has no keys at that moment. A reset would delete the data even of a replica.
 func (s ResetEmpty) Apply(ctx context.Context, store Store) error {
 	return reset(ctx, store, s.Address, s.ID, "SOFT")
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// noLibraries is the output of FUNCTION DUMP from a Redis 7.0 without function libraries. aLibrary replaces a dump with
-// one library.
+// noLibraries is what Redis 7.0 returns for FUNCTION DUMP if it has no function libraries. aLibrary stands for a dump
+// that contains one library.
 const (
 	noLibraries = "\n\x00]\x9b\\@\x0f\x7f\xa2\xda"
 	aLibrary    = "a-library" + noLibraries

@@ -28,7 +28,7 @@ type state struct {
 	redirects                                                               bool
 }
 
-// moveState holds the parts of a slot move that a controller acts on. The progress is rounded to steps of some percent.
+// moveState holds the parts of a slot move that a controller acts on. The progress is rounded down to steps of 5 %.
 type moveState struct {
 	known, ended, failed bool
 	goal, twentieth      int

@@ -27,7 +27,7 @@ func (l *looker) beginMove(step MoveSlots) error {
 	return err
 }
 
-// End stops a slot move between two batches, or when the slots that are half moved are complete.
+// End makes the slot move stop soon. The move first completes the slots that it is moving at that moment.
 func (l *looker) End() {
 	l.moves.Stop()
 	l.Outdate()

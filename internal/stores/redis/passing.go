@@ -3,8 +3,8 @@
 
 package redis
 
-// unclaimed returns slots for which no server that answers claims to be the owner, although such a server lists another
-// owner.
+// unclaimed returns the slots that no answering server claims, although an answering server lists another answering
+// server as their owner.
 func (v View) unclaimed() Slots {
 	var claimed [SlotCount]bool
 	answers := map[string]bool{}
@@ -33,8 +33,9 @@ func (v View) unclaimed() Slots {
 	return SlotsOf(out...)
 }
 
-// passing returns the slots whose owner changed while the view was read. A slot that was unclaimed in the previous view
-// too is lost and not passing, because the new owner claims a slot before the old one gives it away.
+// passing returns the slots that changed their owner while the view was read, so that no answer claims them. A new
+// owner claims a slot before the old one gives it away, so a slot that two views in a row show as unclaimed has no
+// owner.
 func (v View) passing(before View) Slots {
 	return v.unclaimed().Without(before.unclaimed())
 }

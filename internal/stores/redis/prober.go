@@ -19,7 +19,8 @@ import (
 // ErrNotWatched is returned for a cluster that the prober does not read.
 var ErrNotWatched = prober.ErrNotWatched
 
-// errLate replaces an answer that belongs to an earlier read.
+// errLate is the error of a server whose answer arrived only after the read that requested it. The prober discards that
+// answer, because it may be outdated.
 var errLate = errors.New("the server answers again, and is read once more")
 
 // Prober reads Redis clusters periodically and moves slots in the background.

@@ -18,7 +18,7 @@ type Budget struct {
 // NewBudget returns a budget of the given number of bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{left: bytes} }
 
-// take takes n bytes from the budget. It reports whether so many bytes were left.
+// take takes n bytes from the budget and returns true. If fewer bytes are left, it takes none and returns false.
 func (b *Budget) take(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// conn checks all data that is read. The limits start again with each write, because a write starts new answers.
+// conn checks all data that is read. Each write starts a new request, so the limits then count from zero.
 type conn struct {
 	net.Conn
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ type inspected struct {
 
 func (c *inspected) SyscallConn() (syscall.RawConn, error) { return c.raw.SyscallConn() }
 
-// Read passes no data of a chunk that contains an answer beyond the limits. It then closes the connection.
+// Read closes the connection if an answer exceeds the limits, and then returns no data.
 func (c *conn) Read(p []byte) (int, error) {
 	if err := c.ended(); err != nil {
 		return 0, err
@@ -71,7 +71,7 @@ func (c *conn) check(chunk []byte) error {
 	return c.refused
 }
 
-// Write resets the limits, because the data that is written starts new answers.
+// Write sends a request. The limits then count the answers from zero.
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.scanner.begin()

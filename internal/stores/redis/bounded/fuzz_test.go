@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// However an answer is cut into chunks, the scanner must find the same structure, and pass on no length beyond its
-// limits.
+// The scanner must give the same result if an answer arrives in two chunks instead of one. An answer that it accepts
+// must stay within the limits.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{
 		"+OK\r\n", "$5\r\nhello\r\n", "*2\r\n:1\r\n*1\r\n$-1\r\n", "$9223372036854775800\r\n", "*9223372036854775807\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n", "-ERR\r\n$", "$1\r\na\r\n\n",

@@ -56,7 +56,7 @@ type scanner struct {
 	rest     int64   // bytes of the current text that are still to come
 	open     []int64 // number of elements to come in each open list
 
-	bytes, elements int64 // numbers received since the last write
+	bytes, elements int64 // how many bytes and list elements were received since the last write
 }
 
 // begin resets the counts for the answers to another write.
@@ -177,7 +177,7 @@ func (s *scanner) count(n int64) error {
 	return nil
 }
 
-// complete ends a value, and all lists whose last element this value is.
+// complete ends a value. If the value is the last element of a list, complete also ends the list, and so on outwards.
 func (s *scanner) complete() {
 	s.state = atKind
 	for n := len(s.open); n > 0; n-- {

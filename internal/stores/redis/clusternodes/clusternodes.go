@@ -23,7 +23,8 @@ type Node struct {
 	Linked   bool   // whether the connection to the node is up
 	Slots    []Range
 	// Migrating and Importing hold the slots that are being moved, with the ID of the node at the other end. Only the
-	// server's own line has them. Unreadable holds such slots in an unknown format; their source still owns them.
+	// server's own line has them. Unreadable holds entries for moving slots in an unknown format; the source still owns
+	// such a slot.
 	Migrating, Importing map[int]string
 	Unreadable           []string
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // Pause returns the time after an election in which a replica does not start another one: 4 node timeouts, at least 4
-// seconds (cluster.c, clusterHandleSlaveFailover, auth_retry_time). See docs/design/redis.md for the effect of earlier
-// requests.
+// seconds (cluster.c, clusterHandleSlaveFailover, auth_retry_time). docs/design/redis.md describes what a failover
+// request during this time does.
 func Pause(nodeTimeout time.Duration) time.Duration { return 2 * max(2*nodeTimeout, 2*time.Second) }
 
 // Past describes what a replica was before it followed its current primary.
@@ -27,8 +27,9 @@ type Past struct {
 	Uptime, Following time.Duration
 }
 
-// Recent reports whether the replica may have been elected during the last pause. This is possible if it ran for long
-// before it followed its primary, even without Led: it may have been a primary and then received a full copy.
+// Recent reports whether the replica may have been elected less than a pause ago. Led may be false although the replica
+// was a primary, because a full copy resets Led. So a replica that ran for long before it followed its primary also
+// counts.
 func (p Past) Recent(pause time.Duration) bool {
 	return p.Following < pause && (p.Led || p.Uptime-p.Following >= pause)
 }

@@ -85,7 +85,8 @@ func (n *node) call() {
 	}
 }
 
-// miss records that a known server is silent. If another server now has its address, the address is no longer known.
+// miss records that a known server is silent. If another server now runs at that server's address, miss deletes the
+// address.
 func (n *node) miss(p *peer) {
 	if other := n.world.running[p.address]; other != nil && other.id != p.id {
 		p.address = ""
@@ -95,8 +96,8 @@ func (n *node) miss(p *peer) {
 	}
 }
 
-// hearOfOthers learns about the servers that another server can reach. It will meet unknown ones, and takes over new
-// addresses of those that it cannot reach itself.
+// hearOfOthers learns about the servers that another server can reach. If this server does not know one of them, it
+// will introduce itself. If it cannot reach one at the old address, it records the new address.
 func (n *node) hearOfOthers(other *node) {
 	for _, p := range other.known() {
 		if p.id == n.id || other.reach(p) == nil || time.Now().Before(n.banned[p.id]) {

@@ -57,8 +57,9 @@ func (n *node) concede(p *peer, claimed set) {
 	n.replaced(p, claimed, lost)
 }
 
-// replaced makes the server a replica of the one that won an election for all slots of its shard. If the server lost
-// its slots in another way, replaced deletes their keys.
+// replaced handles slots that this server's shard has lost to another server p. If p claims exactly the slots of this
+// shard, p has won an election, and this server becomes its replica. Otherwise this server deletes the keys of these
+// slots.
 func (n *node) replaced(p *peer, claimed, lost set) {
 	if lost.empty() {
 		return

@@ -13,17 +13,17 @@ type node struct {
 	run    string
 	users  map[string][]string
 	config map[string]string
-	// synced reports that the replica is in sync with its primary. linked reports that it has been in sync since its
-	// start or since it got this primary. looks counts the reads since then, or since it last could not reach the
-	// primary.
+	// synced reports that the replica is in sync with its primary. linked reports that it was in sync at some time
+	// since it started or got this primary. looks counts how often this server was read since it got its primary, or
+	// since it last could not reach the primary.
 	synced bool
 	linked bool
 	looks  int
 	// barred reports that replicas may not copy this server yet. source is the address that a replica copies.
 	barred bool
 	source string
-	// silent holds since when other servers cannot be reached, by ID. meets holds the addresses of servers to meet.
-	// banned holds how long forgotten servers are ignored, by ID.
+	// silent holds the time at which each unreachable server became silent, by server ID. banned holds the time until
+	// which each forgotten server is ignored, by server ID. meets holds the addresses of servers to meet.
 	silent map[string]time.Time
 	meets  []string
 	banned map[string]time.Time
@@ -59,7 +59,7 @@ func (n *node) failing(id string) bool {
 	return is && time.Since(since) >= n.world.timeout()
 }
 
-// ok reports whether the server considers the cluster up, because most primaries that own slots answer it.
+// ok reports whether the server considers the cluster up, which it does while most primaries with slots answer it.
 func (n *node) ok() bool {
 	all, there := 0, 0
 	if n.leads() {

@@ -122,7 +122,7 @@ func (n console) cancelTask(name string) (any, error) {
 	return int64(0), nil
 }
 
-// workOn continues a task, like work continues a job. A failed task starts again.
+// workOn continues a task in the same way as work continues a job. A failed task starts again.
 func workOn(n *node, t *task) {
 	if t.looks++; t.ended() || t.looks < n.world.JobLooks {
 		return

@@ -19,7 +19,7 @@ type batch struct {
 	lanes int
 }
 
-// confirm checks the IDs of both servers of the move, because another server may have their address now.
+// confirm checks the IDs of both servers of the move, because a different server may now run at one of the addresses.
 func (b *batch) confirm(ctx context.Context) error {
 	for _, end := range []End{b.To, b.From} {
 		if err := server.Confirm(ctx, b.Store, end.Address, end.ID); err != nil {

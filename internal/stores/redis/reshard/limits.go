@@ -17,8 +17,9 @@ const (
 	// bytesTogether limits the bytes of slots that are moved as one group. A move that is stopped still completes its
 	// current group.
 	bytesTogether = 32 << 20
-	// closedTogether is how many slots are checked to be empty and then given to their new owner in one go. Little can
-	// change between both. It also limits the commands in flight to a server.
+	// closedTogether is how many slots get their new owner together, right after a check that the source has no more
+	// keys of them. The limit keeps the time between check and change short. It also limits the commands in flight to a
+	// server.
 	closedTogether = 1024
 	// batchTimeout is the timeout of one command of a move. The servers themselves give up a MIGRATE earlier.
 	batchTimeout = 12 * time.Second

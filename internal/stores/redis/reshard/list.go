@@ -30,7 +30,7 @@ func (b *batch) list(ctx context.Context, slots []int, most int) ([][]any, error
 }
 
 // ask requests keys in one round trip. It returns an error if the server has become a replica, because the new primary
-// may have got keys since.
+// may have new keys.
 func (b *batch) ask(ctx context.Context, slots []int, most int) ([][]any, error) {
 	commands := make([]server.Command, len(slots))
 	for i, slot := range slots {

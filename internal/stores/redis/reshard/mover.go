@@ -21,8 +21,9 @@ type mover struct {
 	note  func(func(*Progress))
 	plan  MoveSlots
 	mu    sync.Mutex // protects plan.Bare
-	// giving is locked while slots change their owner. With two destinations at the same time, each would raise its
-	// epoch above the other's, and sync its disk each time (cluster.c, clusterBumpConfigEpochWithoutConsensus).
+	// giving is locked while slots change their owner. If slots changed their owner at two destinations at the same
+	// time, each would raise its epoch above the other's, and sync its disk each time (cluster.c,
+	// clusterBumpConfigEpochWithoutConsensus).
 	giving chan struct{}
 }
 

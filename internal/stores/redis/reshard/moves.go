@@ -35,7 +35,8 @@ func (m *Moves) Progress() *Progress {
 	return &out
 }
 
-// Begin registers a move and returns true, or returns false if a move is already running. Stop will call cancel.
+// Begin registers a move and returns true, or returns false if a move is already running. Stop calls cancel to end the
+// move.
 func (m *Moves) Begin(plan MoveSlots, now time.Time, cancel context.CancelFunc) bool {
 	progress := Progress{Goal: plan.Goal, Shards: plan.Shards, BytesPerSecond: plan.BytesPerSecond, Estimate: plan.Bytes, Began: now}
 	for _, move := range plan.Moves {

@@ -29,8 +29,8 @@ type parcel struct {
 	bytes int64
 }
 
-// empty moves the keys of slots until none are left. No new keys appear in slots that are being moved. It keeps to the
-// plan's rate limit until the move is stopped.
+// empty moves the keys of slots until none are left. It keeps to the plan's rate limit until the move is stopped.
+// Servers add no new keys to slots that are being moved.
 func (b *batch) empty(ctx, paced context.Context, slots []int) error {
 	for {
 		keys, err := b.keys(ctx, slots)

@@ -46,7 +46,7 @@ func abridged(slots []int) string {
 	return fmt.Sprintf("%s and %d more", ranges[:most], ranges[most:].Len())
 }
 
-// some moves one group of slots.
+// The method some moves the given slots, which are one group of a move.
 func (m *mover) some(ctx context.Context, move Move, slots []int) error {
 	if m.plan.ByJobs {
 		return m.batch(ctx, move, slots, (*batch).carryByJob)
@@ -56,7 +56,8 @@ func (m *mover) some(ctx context.Context, move Move, slots []int) error {
 	return m.batch(lasting, move, slots, func(b *batch, lasting context.Context) error { return b.carry(lasting, ctx) })
 }
 
-// outlast returns a context that ends some time after ctx.
+// outlast returns a context that ends later than ctx by the time closing, so that a stopped move can complete its
+// slots.
 func (m *mover) outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {

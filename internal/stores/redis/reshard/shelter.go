@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// shelter waits until the destination has a replica that lacks few enough bytes (the parameter most). Otherwise the
-// loss of one server would lose all data that the destination has received.
+// shelter waits until the destination has a replica that is behind by no more than the parameter most, in bytes.
+// Without such a replica, the loss of the destination would lose all data that it has received.
 func (b *batch) shelter(ctx context.Context, most int64) error {
 	for until := b.clock.Now().Add(shelterPatience); ; {
 		answers, err := b.do(ctx, b.To.Address, server.Command{"INFO", "replication"})
@@ -33,7 +33,8 @@ func (b *batch) shelter(ctx context.Context, most int64) error {
 	}
 }
 
-// unsheltered returns why a server may not receive slots, from its INFO replication; "" if it may.
+// unsheltered returns why a server may not receive slots; "" if it may. info is the server's answer to INFO
+// replication.
 func unsheltered(info map[string]string, most int64) string {
 	if info["role"] != "master" {
 		return "is no longer a primary"

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// CancelMove ends the interrupted move of slots at a server. If other servers have keys of a slot, the move of that
-// slot is instead prepared again at both servers, towards the server with the most keys, so that it can be finished.
+// CancelMove ends the interrupted move of slots at a server. If other servers have keys of a slot, CancelMove instead
+// prepares this server and the other server with the most keys of the slot, so that a later step can finish the move.
 type CancelMove struct {
 	Address string
 	Slots   server.Slots

@@ -75,8 +75,8 @@ func assign(in *input) verdict {
 	return take(redis.AssignSlots{Slots: slots}, "assign all slots to %d primaries", len(slots))
 }
 
-// shares returns the slots that each server without slots should get, by address, if it is the usual primary of its
-// shard (the home server). It returns false if the cluster is not new.
+// shares returns, by address, the slots for each home server (the usual primary of a shard) that has no slots yet. It
+// returns false if the cluster is not new, or if no such server is left.
 func shares(ps processes) (map[string]redis.Slots, bool) {
 	if len(ps.all) != 2*ps.nodes || len(ps.dead()) > 0 {
 		return nil, false

@@ -83,8 +83,8 @@ func TestAReplicaIsAskedToLeadOnlyWhenItWouldBeElected(t *testing.T) {
 	}
 }
 
-// Regression test from Redis 7.0 and 8.0: a replica that was a primary a moment ago must not be asked to become one
-// again. See elections.Pause.
+// Regression, seen with Redis 7.0 and 8.0: opcrew asked a replica to become the primary although it had been a primary
+// a moment before. See elections.Pause.
 func TestAReplicaThatMayHaveLedAMomentAgoIsNotAskedToLead(t *testing.T) {
 	demoted := func(following time.Duration) func(*process) {
 		return func(p *process) { p.Past = elections.Past{Led: true, Following: following} }

@@ -174,8 +174,8 @@ func (j judge) assign(step redis.AssignSlots) string {
 	return ""
 }
 
-// formed reports whether the cluster has been in use: some server has other slots than in a new cluster, or lists a
-// server that does not answer.
+// formed reports whether the cluster has been in use: a server has slots, but not those of its shard in a new cluster,
+// or it lists a server that does not answer.
 func (j judge) formed() bool {
 	all := j.answering()
 	for id, status := range all {

@@ -43,8 +43,8 @@ func (j judge) inherits(status redis.NodeStatus) string {
 	return ""
 }
 
-// mayBeForgotten reports whether the user has accepted the loss of all slots' data of a server that is gone, and no
-// server has a copy of its data.
+// mayBeForgotten reports whether a server that is gone may be forgotten: no server has a copy of its data, and the user
+// has accepted that the data of all its slots is lost.
 func (j judge) mayBeForgotten(id string) bool {
 	if _, mayRun := j.silent(); mayRun > 0 || j.mayReturn() {
 		return false

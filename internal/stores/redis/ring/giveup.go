@@ -17,8 +17,9 @@ func giveUp(in *input) verdict {
 	return out
 }
 
-// forgetLost makes all servers forget a lost primary. A replica cannot forget its own primary, so it first gets another
-// one. It waits while an election is possible, because all voters must count the same primaries.
+// forgetLost makes all servers forget a lost primary. A replica cannot forget its own primary, so forgetLost waits
+// until no replica follows the lost primary. It also waits while an election is possible, because all voters must count
+// the same primaries.
 func forgetLost(in *input, id string) verdict {
 	slots := brief(in.lost[id])
 	for _, other := range sortedKeys(in.lost) {
