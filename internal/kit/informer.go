@@ -12,9 +12,9 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// newInformer returns an informer that starts with a consistent list. If the API server cannot stream lists, client-go
-// would accept a list from the memory of any API server. Such a list can lack the last writes of the previous process.
-// opcrew would then, for example, create children of deleted owners.
+// newInformer returns an informer that starts with a consistent list. By default, if API servers cannot stream lists,
+// client-go accepts a list from the watch cache of any of them. Such a list can lack the last writes of the previous
+// operator process. opcrew would then, for example, create children of deleted owners.
 func newInformer(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	return toolscache.NewSharedIndexInformer(consistent(lw), object, resync, indexers)
 }

@@ -20,7 +20,8 @@ import (
 // Claims from the claim templates of a StatefulSet are created by the StatefulSet controller. They are not children
 // that opcrew declares, so opcrew changes them with patches.
 
-// HasVolume reports whether a claim is bound to a volume. The API server only lets bound claims grow.
+// HasVolume reports whether a claim is bound to a volume. Other claims cannot grow: the API server refuses to change
+// their size.
 func HasVolume(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Status.Phase == corev1.ClaimBound
 }

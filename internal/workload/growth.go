@@ -70,8 +70,9 @@ func (v Volumes) Growth() []kit.Patch {
 	return out
 }
 
-// Withdrawn returns patches that lower the requests of claims whose driver refused the size, after the spec was
-// lowered. Kubernetes allows this as long as the request stays above the capacity of the volume.
+// Withdrawn returns patches for claims that a storage driver failed to enlarge, and that request more than the spec
+// does now. The patches lower these requests to the desired size. Kubernetes allows this as long as the request stays
+// above the capacity of the volume.
 func (v Volumes) Withdrawn() []kit.Patch {
 	var out []kit.Patch
 	for _, claim := range v.Bound() {

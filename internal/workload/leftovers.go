@@ -22,8 +22,8 @@ import (
 // deletes it sooner.
 const overdue = 10 * time.Second
 
-// Leftovers are pods that are stuck while being deleted, although no new pod or volume waits for them. The caller must
-// ensure that nothing waits for them.
+// Leftovers are pods that are stuck while being deleted, but do no harm: no new pod and no volume waits until they are
+// gone. The caller must include only such pods.
 type Leftovers []*corev1.Pod
 
 // StuckOf returns those pods that are stuck while being deleted, sorted by name.

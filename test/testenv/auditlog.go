@@ -42,7 +42,8 @@ func eachLine(file string, offset int64, use func([]byte) bool) error {
 	}
 }
 
-// readCalls returns the requests between two positions in the log. It leaves out the requests of barriers.
+// readCalls returns the requests between two positions in the log. It leaves out the requests by which Audit itself
+// marks positions in the log.
 func readCalls(file string, from, to int64) (Calls, error) {
 	var calls Calls
 	var bad error

@@ -23,8 +23,8 @@ type binaries struct {
 	root string // root of the repository
 }
 
-// findBinaries finds the root of the repository. It searches upwards from the working directory, which go test sets to
-// the directory of the tested package.
+// findBinaries returns the binaries of this repository. It searches for the root of the repository upwards from the
+// working directory, which go test sets to the directory of the tested package.
 func findBinaries() (binaries, error) {
 	root, err := repo.Root()
 	return binaries{root: root}, err

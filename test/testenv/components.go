@@ -42,8 +42,8 @@ type components struct {
 	simulated  error
 }
 
-// startControllers starts the real controller manager. The project's CRDs must be installed before. The controller
-// manager discovers new kinds only every 30 seconds, and until then it does not garbage-collect their dependents.
+// startControllers starts the real controller manager. Install the project's CRDs first: the controller manager looks
+// for new kinds only every 30 seconds, and does not garbage-collect the dependents of a kind that it does not know yet.
 func (c *components) startControllers() error {
 	args := []string{
 		"--use-service-account-credentials", // the audit log then names each controller

@@ -25,8 +25,8 @@ const ProjectCRDs = "config/crd/bases"
 // Options configures the environment for a package of tests. The zero value means a server without CRDs and with the
 // controller manager.
 type Options struct {
-	// CRDs are files and directories, relative to the root of the repository. Their CRDs are installed before the first
-	// controller starts.
+	// CRDs are the paths of CRD files, or of folders with such files, relative to the root of the repository. These
+	// CRDs are installed before the first controller starts.
 	CRDs []string
 	// Scheme is the scheme of Env.Client. nil means the types of client-go.
 	Scheme *runtime.Scheme

@@ -79,7 +79,7 @@ func (s *supervisor) command(name, binary string, args []string, log io.Writer) 
 		Env: []string{"HOME=" + s.dir, "TMPDIR=" + s.dir, "PATH=" + os.Getenv("PATH")},
 		SysProcAttr: &syscall.SysProcAttr{
 			Pdeathsig: syscall.SIGKILL,
-			Setpgid:   true, // only the test binary gets Ctrl-C, and the children end with it
+			Setpgid:   true, // Ctrl-C ends only the test binary; the kernel then ends the children
 		},
 	}
 }
@@ -121,7 +121,7 @@ func (p *process) tail(n int) string {
 	return strings.Join(lines, "\n")
 }
 
-// stop kills all children in the reverse order of their start, and ends the thread of spawner.
+// stop kills all children in the reverse order of their start. Then it ends the goroutine spawner.
 func (s *supervisor) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,9 +20,9 @@ func (e *Env) Quiet(t testing.TB, user string, d time.Duration) {
 	}
 }
 
-// Settle waits until the user has made no counted request for the time d, and fails the test after timeout. Call it
-// before Quiet, so that work in progress does not count. If this process wakes up late, Settle starts again, because
-// the process of the user may have lacked CPU time too.
+// Settle waits until a period d passes in which the user makes no counted request (see Call.IsCounted). It fails the
+// test after timeout. Call Settle before Quiet, so that work in progress does not count. If the test process wakes up
+// late, Settle starts another period: the process that sends the user's requests may have lacked CPU time too.
 func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 	t.Helper()
 	seen, late := Calls(nil), false

@@ -22,9 +22,9 @@ func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// ConfigAs returns a client configuration that impersonates a user, who need not exist. The name of a ServiceAccount
-// gets the groups of ServiceAccounts. Use it to test roles. To measure times use TokenConfig, because the server
-// handles requests with tokens as in production.
+// ConfigAs returns a client configuration that impersonates a user, to test roles. The user need not exist. For a
+// ServiceAccount without groups, the API server adds the groups of ServiceAccounts. To measure times, use TokenConfig,
+// because tokens are authenticated as in production.
 func (e *Env) ConfigAs(user string, groups ...string) *rest.Config {
 	config := rest.CopyConfig(e.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}

@@ -38,8 +38,8 @@ type Line struct {
 	sum  []byte // SHA-1 hash; nil if the line uses bcrypt
 }
 
-// TooCostly is the error for a line whose bcrypt cost is too high, so that it is never checked. Each step of the cost
-// doubles the time of a check: one check with cost 31 takes a day.
+// TooCostly is the error for a line whose bcrypt cost is too high. No password is ever checked against such a line.
+// Each step of the cost doubles the time of a check: one check with cost 31 takes a day.
 type TooCostly struct {
 	User string
 	Cost int

@@ -54,10 +54,10 @@ type scripted struct {
 // ownTable is a node table in which a:1 owns all slots.
 const ownTable = "a:1 10.0.0.1:1@2 master - 0 0 1 connected 0-16383\nb:1 10.0.0.2:1@2 myself,master - 0 0 2 connected\n"
 
-// sheltered is the INFO replication of a primary whose replica has all data.
+// sheltered is the answer to INFO replication from a primary whose replica has all data.
 const sheltered = "role:master\r\nslave0:ip=c,port=2,state=online,offset=5000000,lag=0\r\nmaster_repl_offset:5000000\r\n"
 
-// questions returns words of commands that only read. They are not recorded.
+// questions returns words by which scripted recognizes commands that only read. It does not record these commands.
 func questions() []string {
 	return []string{"MYID", "MEMORY USAGE", "GETKEYSINSLOT", "COUNTKEYSINSLOT", "GETSLOTMIGRATIONS", "INFO", "ROLE", "STATUS"}
 }

@@ -22,15 +22,15 @@ type Step interface {
 type Meeting struct {
 	// At is the address of the server that receives the command.
 	At string
-	// To and ID are the address and the ID of the server that it should meet.
+	// To and ID are the address and the ID of the server that the server at address At should meet.
 	To, ID string
 }
 
 // Introduce makes servers meet, because one of them is new or has a new address.
 type Introduce struct{ Meetings []Meeting }
 
-// SetEpoch gives new servers distinct epochs, by address, before they know each other. Otherwise all start with epoch
-// 0, and resolve the conflicts one by one.
+// SetEpoch gives new servers distinct epochs, by address, before they know each other. Otherwise all servers start
+// with epoch 0, and resolve the conflicts one by one.
 type SetEpoch struct{ Epochs map[string]uint64 }
 
 // RaiseEpoch gives a primary the highest epoch of the cluster (CLUSTER BUMPEPOCH). The primary keeps its slots.
@@ -47,7 +47,8 @@ type AssignSlots struct {
 // Admit lets replicas copy servers, by address. A replica copies any server at its primary's address without checking
 // the ID, and drops its own data. So a server that is new, or at a new address, starts without permission to be copied.
 type Admit struct {
-	// Runs holds the expected RunIDs, by address. A server with another RunID gets no permission.
+	// Runs holds the expected RunIDs, by address. A server with another RunID does not get the permission to be
+	// copied.
 	Runs map[string]string
 }
 

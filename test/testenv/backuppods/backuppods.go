@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// Labels and annotations of the pods. Package etcdbackup defines the same.
+// Labels and annotations of backup pods. They must be the same as in package etcdbackup.
 const (
 	TaskLabel       = "etcd.opcrew.io/task"
 	DueLabel        = "etcd.opcrew.io/due"

@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdpods runs fake etcd members in memory for pods on a server without kubelets. It watches the pods, and
-// starts and stops their members. Like real pods, it takes the command line, the start annotation and the volume of a
-// pod into account.
+// Package etcdpods runs fake etcd members in memory, for the pods of an API server without kubelets. It watches the
+// pods, and starts and stops their members. Like real pods, it takes a pod's command line, its annotation
+// etcd.opcrew.io/start (how etcd may start) and its volume into account.
 package etcdpods
 
 import (

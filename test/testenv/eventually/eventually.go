@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Long is the time limit for what usually takes a moment. It is generous, for a busy machine.
+// Long is the time limit for something that usually takes a moment, but may take longer on a busy machine.
 const Long = 2 * time.Minute
 
 const (
@@ -75,8 +75,8 @@ func poll(ctx context.Context, done func() bool) error {
 	}
 }
 
-// Gone returns nil if err shows that an object does not exist. notFound recognizes such an error, such as
-// apierrors.IsNotFound.
+// Gone returns nil if err, the error of a Get, shows that the object does not exist. notFound decides this; pass a
+// function such as apierrors.IsNotFound.
 func Gone(err error, notFound func(error) bool) error {
 	switch {
 	case err == nil:

@@ -102,8 +102,8 @@ func readFile(file string) ([]Document, error) {
 	}
 }
 
-// parse reads one document. It first converts the YAML to JSON, as kubectl does, so that the server gets numbers and
-// unusual values as from a user.
+// parse reads one document. It first converts the YAML to JSON, as kubectl does, so that the API server receives
+// numbers and unusual values in the same form as from kubectl.
 func parse(text []byte) (*Document, error) {
 	content, err := sigsyaml.YAMLToJSON(text)
 	if err != nil {

@@ -113,8 +113,8 @@ func Requester() client.Object {
 	return &admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "opcrew-requester"}}
 }
 
-// WithoutPolicies simulates an older installation without the admission policies about requesters, until install is
-// called or the test ends. trial is a valid object of the kind, which is only sent in dry runs.
+// WithoutPolicies simulates an older installation without the admission policies about requesters, until the test calls
+// install or ends. trial is a valid object of the tested kind; WithoutPolicies sends it only in dry runs.
 func (s *Suite) WithoutPolicies(t *testing.T, trial client.Object) (install func()) {
 	t.Helper()
 	bindings := []client.Object{Requester()}

@@ -59,7 +59,7 @@ func (p *Process) StartChecking() {
 }
 
 // ExpectNoWork calls event, which must make the operator reconcile, and then restarts the operator. The test fails if
-// the operator writes anything or reviews a right (SubjectAccessReview) after either of them.
+// the event or the restart makes the operator write anything or review a right (SubjectAccessReview).
 func (p *Process) ExpectNoWork(event func()) {
 	p.t.Helper()
 	p.suite.Settled(p.t, p.suite.Audit.Mark(p.t))

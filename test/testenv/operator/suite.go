@@ -1,15 +1,15 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package operator runs the operator of a kind in integration tests as it is deployed. It uses the real manager, a real
-// API server with the real controllers, and simulated nodes. The manager has the ServiceAccount and the roles of the
-// Deployment that serves the kind. Each package of tests has one Suite:
+// Package operator runs opcrew's operator in integration tests in the same way as a real installation does. It uses
+// the real manager, a real API server with the real controllers, and simulated nodes. The manager has the
+// ServiceAccount and the roles of the Deployment that serves the tested kind. Each package of tests has one Suite:
 //
 //	var env operator.Suite
 //
 //	func TestMain(m *testing.M) { operator.Main(m, &env, memcached.Kind()) }
 //
-// The packages of the kinds contain the tests of their behavior.
+// The tests themselves are in the packages of the kinds, such as internal/kinds/activity/integration.
 package operator
 
 import (
@@ -36,7 +36,8 @@ import (
 const (
 	// Namespace is the namespace in which the operator is deployed.
 	Namespace = "opcrew-system"
-	// Long is the time limit of a step. It is generous, for a busy machine.
+	// Long is the time limit of one step of a test. It is much longer than a step takes, because the machine may be
+	// busy.
 	Long = eventually.Long
 	// Silence is the time without requests after which the operator counts as having nothing to do. It is twice the
 	// interval between two status writes.
@@ -74,8 +75,8 @@ func Main(m *testing.M, s *Suite, kind kit.Registration) {
 	})
 }
 
-// New returns a suite for a running server. One operator process serves all the given kinds, so they must belong to one
-// layer. The server must have the kinds' CRDs, and the client of env must know their types.
+// New returns a suite for a running API server. One operator process serves all the given kinds, so they must be kinds
+// that the same Deployment of opcrew serves. The API server must have their CRDs, and env.Client must know their types.
 func New(env *testenv.Env, kinds ...kit.Registration) *Suite {
 	s := &Suite{Env: env}
 	s.serve(kinds...)
@@ -115,8 +116,8 @@ func (s *Suite) Calls(t testing.TB, mark testenv.Mark) testenv.Calls {
 	return s.Audit.Since(t, mark).By(s.User).Counted()
 }
 
-// Settled waits until the operator has nothing to do. It returns the counted requests that the operator has made since
-// the mark.
+// Settled waits until the operator has nothing to do. It returns the counted requests (see Call.IsCounted) that the
+// operator has made since the mark.
 func (s *Suite) Settled(t testing.TB, mark testenv.Mark) testenv.Calls {
 	t.Helper()
 	s.Settle(t, s.User, 600*time.Millisecond, Long)

@@ -47,8 +47,8 @@ func (s *Suite) Tenant(t *testing.T, namespace string, trial client.Object) *Ten
 	return c
 }
 
-// recorded creates an object in a dry run. It returns an error unless the API server records a requester in the object,
-// or an empty one, for which matches returns true.
+// recorded creates an object like trial in a dry run. It calls matches with the requester that the API server recorded
+// in the object ("" if there is none), and returns an error if matches returns false.
 func recorded(t *testing.T, c client.Client, trial client.Object, matches func(record string) bool) error {
 	object := trial.DeepCopyObject().(client.Object)
 	object.SetName("")

@@ -1,7 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repo returns paths of files in the repository. They work from any package, so that tests can be moved.
+// Package repo returns the paths of files in the repository. The paths do not depend on the folder of the test, so that
+// tests can be moved.
 package repo
 
 import (

@@ -15,7 +15,7 @@ const mostMeetings = 200
 // renew gives a new ID to a server that left the cluster and comes back. The other servers may ignore its old ID for a
 // while.
 func renew(in *input) verdict {
-	if len(in.leaders()) == 0 { // a new cluster has no slot owners, and its servers keep their IDs
+	if len(in.leaders()) == 0 { // in a new cluster no server owns slots yet, and all servers keep their IDs
 		return verdict{}
 	}
 	var out verdict
@@ -27,9 +27,9 @@ func renew(in *input) verdict {
 	return out
 }
 
-// introduce makes the best-connected server meet servers whose current address it does not know. The other servers then
-// learn the addresses from that server. If that is not enough, all servers meet. Only CLUSTER MEET announces a new
-// address.
+// introduce uses CLUSTER MEET, which is the only way to announce a server's new address. The best-connected server
+// meets the servers whose current address it does not know. The other servers then learn the addresses from it. If that
+// is not enough, all servers meet.
 func introduce(in *input) verdict {
 	members := in.members()
 	if len(members) == 0 {

@@ -81,8 +81,8 @@ func release(in *input, p *proc) verdict {
 	return refuse(HoldsKeys, "%s will be removed, but cannot drop its copy of the data of %s: no emptied home server is left that it could replicate", p, p.status.PrimaryID)
 }
 
-// replicaOf returns the first replica among the servers of surplus pods. This replica must be removed before the server
-// that it may still have to follow.
+// replicaOf returns the first replica among the servers of surplus pods. Replicas must be removed before emptied
+// primaries, because a replica may have to follow an emptied primary to drop its keys.
 func replicaOf(leaving []*proc) *proc {
 	for _, p := range leaving {
 		if p.replica() {

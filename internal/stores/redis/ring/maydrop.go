@@ -46,9 +46,9 @@ func mayUnfollow(in *input, p *proc) verdict {
 	return refuse(Election, "%s has %d keys of a primary that does not answer; if that primary is gone for good and no key is missing, delete pod %d", p, p.status.Keys, p.Pod)
 }
 
-// outlived reports whether a replica has no needed data, because it was stopped while its primary left without slots.
-// All slots must be served, and no server may list slots of that primary. For replicas that kept running, see
-// docs/design/redis.md.
+// outlived reports whether the data of a replica is not needed: the replica was stopped, and meanwhile its primary gave
+// all slots away and left the cluster. All slots must be served, and no server may list slots of that primary. For
+// replicas that kept running, see docs/design/redis.md.
 func outlived(in *input, replica *proc) bool {
 	id := replica.status.PrimaryID
 	return replica.status.Unlinked && in.served() && len(in.silent()) == 0 && len(in.claimed(id)) == 0 && !in.expects(id)

@@ -25,14 +25,14 @@ func rules() []rule {
 		replicate, // makes servers follow the primary of their shard
 		outrank,   // lets all servers learn that a server has become a replica
 		forget,    // removes lost servers from the node tables
-		balance,   // moves slots away from surplus pods, and evenly to the others
+		balance,   // moves slots away from surplus pods, and distributes them evenly over the others
 		leave,     // removes emptied servers from the cluster
 		serving,   // takes no step, and reports missing servers
 	}
 }
 
-// Next decides on the next step. The step is nil if the cluster is as desired, or if it must wait; Why then says for
-// what.
+// Next decides on the next step. The step is nil if the cluster is as desired, or if every step must wait. In that case
+// Why says what the steps wait for.
 func Next(view redis.View, wanted Ring) (Step, Why) {
 	in := survey(view, wanted)
 	var found verdict

@@ -22,8 +22,9 @@ func newPlan(in *input) redis.MoveSlots {
 	}
 }
 
-// spreads reports whether a move uses several connections, because servers answer only after their replicas have
-// executed a command. After a failure, a move uses one connection, because the server may have no room for more.
+// spreads reports whether a move of slots sends its commands over several connections. It does if some server answers
+// CLUSTER SETSLOT only after its replicas have executed it. After a failure, the next move uses one connection, because
+// the server may have no room for more.
 func spreads(last *redis.Progress, primaries []*proc) bool {
 	failed := last != nil && last.Failures > 0
 	return !failed && slices.ContainsFunc(primaries, func(p *proc) bool { return p.status.Version.AwaitsReplicas() })

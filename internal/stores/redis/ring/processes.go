@@ -51,8 +51,8 @@ func (ps processes) primaries() []*proc { return ps.where((*proc).primary) }
 // leaving returns the servers of pods that are no longer wanted.
 func (ps processes) leaving() []*proc { return ps.where(func(p *proc) bool { return p.leaves }) }
 
-// members returns the servers that must know each other. A server of a surplus pod that was already removed is not
-// included.
+// members returns the answering servers that must know each other. It leaves out servers of surplus pods that have
+// already been removed from the cluster.
 func (ps processes) members() []*proc {
 	return ps.where(func(p *proc) bool { return p.answers && (!p.leaves || !p.status.Fresh()) })
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// An operator that is killed during a large batch leaves slots that one or both servers mark as moving, or that only
-// the destination already owns.
+// An operator that is killed during a large batch leaves slots that one or both servers mark as moving. Other slots
+// already belong to the destination, while the source still marks them as moving.
 func TestThousandsOfSlotsThatAnOperatorLeftHalfMovedAreFinished(t *testing.T) {
 	const opened, atBoth, given = 2000, 1500, 700
 	o := operate(t, 3)

@@ -56,7 +56,7 @@ func (o *operator) needsJobs() {
 	})
 }
 
-// fill writes so much data that a job takes longer than a read of its state.
+// fill writes so much data that a slot migration job takes longer than reading the state of the job.
 func (o *operator) fill() (keys []string) {
 	o.t.Helper()
 	client := o.client()
@@ -84,7 +84,8 @@ func (o *operator) holds(keys []string) {
 	}
 }
 
-// killInAJob kills the source or the destination of a job while the other server reports that the job is running.
+// killInAJob kills the source or the destination of a slot migration job while the other server reports that the job is
+// running.
 func (o *operator) killInAJob(victim func(from, to *server) (killed, left *server)) (killed, left *server) {
 	o.t.Helper()
 	to := o.pods[3].home
@@ -118,7 +119,7 @@ func (o *operator) signal(s *server, signal syscall.Signal) {
 func (o *operator) jobs(s *server) string {
 	o.t.Helper()
 	client := goredis.NewClient(&goredis.Options{Addr: s.address, Username: "opcrew", Password: secret, Protocol: 2})
-	defer func() { _ = client.Close() }() // errors of the calls have been checked
+	defer func() { _ = client.Close() }() // no call is in progress, so an error does not matter
 	lines, err := client.Do(o.t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Slice()
 	if err != nil {
 		o.t.Fatal(err)

@@ -21,7 +21,7 @@ func TestASlotWithAKeyThatIsTooLargeIsReportedAndOthersAreMoved(t *testing.T) {
 			o.command(s, redis.Command{"CONFIG", "SET", "maxmemory", 0})
 		}
 	}
-	key := o.keyFrom(o.pods[0].home, 4096, 5460) // this slot moves to a fourth pod
+	key := o.keyFrom(o.pods[0].home, 4096, 5460) // the key's slot later moves to the fourth pod
 	if err := o.client().SetRange(t.Context(), key, 270<<20, "end").Err(); err != nil {
 		t.Fatal(err)
 	}

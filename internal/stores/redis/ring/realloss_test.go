@@ -77,7 +77,9 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home.wipe(t)
 	o.restart(o.host(0), home) // so fast that no other server noticed that it was gone
 	o.settled(soon)
-	o.tookSteps("become primary by agreement") // after an election, which only Redis 7.0 needs opcrew to force
+	// After the election of its replica, the home server becomes the primary again by agreement. The test expects no
+	// step for the election itself, because opcrew must force this election only with Redis 7.0.
+	o.tookSteps("become primary by agreement")
 	o.keeps(w)
 }
 
@@ -100,8 +102,9 @@ func TestAReplicaThatDoesNotAnswerDoesNotCopyAnotherPrimaryThatHasTheAddressOfIt
 	o.keeps(w)
 }
 
-// usurp gives pod 2 the address of pod 0, which comes back elsewhere without data. Only pod 0's replica on pod 1, which
-// is suspended, has the data. goOn resumes it after the operator has noticed the danger.
+// usurp gives the address of pod 0 to pod 2, and makes pod 0 come back at another address without data. Only the
+// replica on pod 1 has pod 0's data. If the test has suspended this replica, goOn must resume it. usurp calls goOn
+// after the operator has noticed the danger.
 func (o *operator) usurp(goOn func()) {
 	o.t.Helper()
 	was := o.host(0)
@@ -155,7 +158,7 @@ func TestNoReplicaIsForcedToLeadWithoutDataOrThatMayAskByItself(t *testing.T) {
 	o.forced(guest, "has no key of its primary's slots")
 }
 
-// unplace removes the address of a pod.
+// unplace clears the addresses of both servers of a pod, as if the pod had no IP address.
 func (o *operator) unplace(pod int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

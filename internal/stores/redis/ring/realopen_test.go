@@ -52,7 +52,8 @@ func TestKeysThatHadGoneAreFoundAsSoonAsTheirSlotIsOpenAgain(t *testing.T) {
 	}
 }
 
-// cutOff moves keys from the primary of the first shard to a primary of pod 2, and leaves their slot half moved.
+// cutOff simulates a move that was interrupted: it moves keys from the primary of pod 0 to the primary of pod 2, and
+// leaves their slot half moved.
 func (o *operator) cutOff(keys ...string) {
 	o.t.Helper()
 	from, to := o.pods[0].home, o.pods[2].home
@@ -133,8 +134,8 @@ func TestAMoveByKeysIsFinishedAfterFailovers(t *testing.T) {
 	}
 }
 
-// replacements returns ways to replace a primary: that of shard 0, which gives slots away, or that of the shard that
-// gets them.
+// replacements returns ways to replace one end of a slot move by its replica: either the source, which is the primary
+// of pod 0, or the destination, which is the primary of pod number to.
 func replacements() map[string]func(o *operator, to int) {
 	return map[string]func(*operator, int){
 		"its source hands over": func(o *operator, _ int) { o.failover(o.pods[1].guest) },

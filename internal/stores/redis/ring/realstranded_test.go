@@ -28,21 +28,22 @@ func TestKeysOfAnOpenSlotOutliveThePrimaryThatWasToGetIt(t *testing.T) {
 	o.listsAreWhole(lists)
 }
 
-// pass assigns all slots of one of three pods, which have no keys, to the primary of another pod.
+// pass assigns all slots of one of three pods to the primary of another pod. These slots must have no keys.
 func (o *operator) pass(from, to int) {
 	o.t.Helper()
 	id, commands := o.id(o.pods[to].home), []redis.Command{}
 	for _, slot := range even(from, 3).Numbers() {
 		commands = append(commands, redis.Command{"CLUSTER", "SETSLOT", slot, "NODE", id})
 	}
-	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"}) // all servers believe the highest epoch
+	// All servers accept the slot owner with the highest epoch.
+	o.command(o.pods[to].home, redis.Command{"CLUSTER", "BUMPEPOCH"})
 	for _, pod := range []int{to, from} {
 		o.command(o.pods[pod].home, commands...)
 	}
 }
 
-// A move must continue with the new primary and not with the old one. Otherwise clients would be redirected to the old
-// one for as long as it is gone.
+// If a replica replaces the destination of a move, the move must continue with the new primary. Otherwise clients would
+// be redirected to the old primary for as long as it is gone.
 func TestAMoveIsFinishedWithTheNewPrimaryInPlaceOfOneThatStaysAway(t *testing.T) {
 	o, lists := withLists(t)
 	o.cutOff(lists[0])

@@ -23,8 +23,8 @@ func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	return ""
 }
 
-// spent reports whether no replica has won the latest election. In that case no server has the epoch up to which this
-// replica has counted.
+// spent reports whether no replica has won the latest election that this replica knows of. An election has a new epoch,
+// which the winner keeps. So no replica has won if no server has an epoch as high as this replica's current epoch.
 func spent(replica redis.NodeStatus) bool {
 	return !slices.ContainsFunc(replica.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.CurrentEpoch })
 }

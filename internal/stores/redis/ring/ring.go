@@ -30,13 +30,13 @@ type Ring struct {
 	// GivenUp are the slots whose loss of data the user accepts. Only these slots are assigned again without their
 	// data.
 	GivenUp redis.Slots
-	// Elections is how long a replica must not take part in another election after one: see elections.Pause.
+	// Elections is the time after an election in which a replica does not start another one: see elections.Pause.
 	Elections time.Duration
-	// LostElection holds the addresses of replicas that have just lost an election. An election may start some time
-	// after the request for it.
+	// LostElection holds the addresses of replicas that have lost an election so recently that they must not start
+	// another one yet.
 	LostElection map[string]bool
-	// New reports that the operator has known the cluster for less than Elections. An earlier operator may then have
-	// requested elections.
+	// New reports that the operator has known the cluster only for a short time. An earlier operator process may have
+	// requested an election so recently that a replica cannot start another one yet.
 	New bool
 }
 
@@ -50,8 +50,8 @@ type Pod struct {
 	Gone bool
 	// Returns reports that a gone pod still has its volume and may come back with all its data.
 	Returns bool
-	// Ended holds which servers of the pod (home or guest) have a container that does not run, as the kubelet reports.
-	// The containers may be about to start.
+	// Ended is true for those servers of the pod (home or guest) whose container does not run, as the kubelet reports.
+	// Such a container may be about to start.
 	Ended map[redis.Place]bool
 	// Yields reports that the pod is about to be stopped. Its primary then hands over to a replica on another pod, and
 	// is not made the primary again.

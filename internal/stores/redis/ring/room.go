@@ -9,7 +9,7 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 // writes of clients.
 const fill = 90
 
-// weight estimates how many bytes a move moves.
+// weight estimates how many bytes of data a move of slots transfers.
 func weight(move redis.Move, from redis.NodeStatus) int64 {
 	return from.Dataset / int64(max(1, from.Slots.Len())) * int64(move.Slots.Len())
 }

@@ -56,7 +56,8 @@ func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	return out.all()
 }
 
-// unfinished returns the move that a half-moved slot is part of, or otherwise a verdict on what to do about the slot.
+// unfinished decides what to do about a half-moved slot. It returns the move that opcrew must finish, or else a
+// verdict: a step that cancels the move, or a reason to wait.
 func unfinished(in *input, slot int) (*redis.Move, verdict) {
 	owner := in.owner(slot)
 	if owner == nil {

@@ -10,8 +10,8 @@ type Shard struct {
 	// Leader is the address of the primary that serves the shard's slots; "" while there is none.
 	Leader string
 	Slots  redis.Slots
-	// Replicas are the addresses of the replicas in sync. Elsewhere reports whether one of them is on another pod than
-	// the primary.
+	// Replicas are the addresses of the replicas in sync. Elsewhere reports whether at least one of them is on a
+	// different pod from the primary.
 	Replicas  []string
 	Elsewhere bool
 }
@@ -63,8 +63,9 @@ func Refused(view redis.View, wanted Ring) redis.Slots {
 	return redis.SlotsOf(refused...).Without(redis.SlotsOf(served...))
 }
 
-// OwnerUnknown returns slots of which one primary knows no owner although others serve them, and the name of that
-// primary. It refuses clients that request these slots. While slots are being moved, OwnerUnknown returns nothing.
+// OwnerUnknown finds a primary that knows no owner of some slots although another primary serves them. It returns the
+// slots, and the name of the first primary, which refuses clients that request these slots. While slots are being
+// moved, OwnerUnknown returns nothing.
 func OwnerUnknown(view redis.View, wanted Ring) (slots redis.Slots, by string) {
 	in := survey(view, wanted)
 	if view.Moving() {

@@ -30,8 +30,9 @@ func rescue(ps processes, p *proc) verdict {
 	return take(redis.Takeover{Address: p.Address}, "make %s a primary: it has keys of slots that were being moved to its former primary", p)
 }
 
-// awaits reports whether a silent server may have the only keys of a slot that was being moved to it. It has none if
-// another server leads its shard: it would follow that server and drop its own keys.
+// awaits reports whether opcrew must wait for a silent server to which a slot was being moved, because that server may
+// have the only copy of some keys. opcrew need not wait if every shard has a primary that answers. The silent server
+// would then come back as a replica, and drop its keys.
 func awaits(ps processes, slot int) bool {
 	return !ps.covered() && slices.ContainsFunc(ps.primaries(), func(p *proc) bool {
 		id, open := p.status.Migrating[slot]

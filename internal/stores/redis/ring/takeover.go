@@ -30,7 +30,8 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	// A silent server may have newer data. It would drop that data if this replica became the primary.
+	// A silent server may have newer data than an heir that has not been connected to the lost primary. The silent
+	// server would drop that data if the heir became the primary.
 	if heir == nil || heir.status.Unlinked {
 		running = in.keepers()
 	}
@@ -72,8 +73,8 @@ func remedy(waited []*proc) string {
 	return fmt.Sprintf("; %s have no node, but their volumes still exist: delete the claims of volumes that are lost for good", strings.Join(pods, ", "))
 }
 
-// asks reports whether a replica of a lost primary requests votes by itself. It does not after a restart without a
-// connection to its primary, or if another server has the primary's address (cluster.c, clusterCron).
+// asks reports whether a replica of a lost primary requests votes by itself. The replica does not if it has not been
+// connected to its primary since its start, or if another server has the primary's address (cluster.c, clusterCron).
 func asks(answering []*proc, heir *proc) bool {
 	if heir.status.Unlinked {
 		return false
@@ -84,7 +85,7 @@ func asks(answering []*proc, heir *proc) bool {
 	})
 }
 
-// Majority reports whether enough of the primaries with slots answer to elect others.
+// Majority reports whether more than half of the primaries with slots answer, so that they can elect a replica.
 func Majority(view redis.View, wanted Ring) bool {
 	answer, all := survey(view, wanted).quorum()
 	return answer > all/2

@@ -41,7 +41,7 @@ const (
 	Twins Guard = "Twins"
 	// AllThere makes a new cluster wait for all its servers.
 	AllThere Guard = "AllThere"
-	// Unrelated keeps two clusters apart that claim the same slots. If they met, one of them would drop its data.
+	// Unrelated keeps apart two clusters that claim the same slots. If they met, one of them would drop its data.
 	Unrelated Guard = "Unrelated"
 	// Misled prevents replicas from copying a server that they would mistake for their own primary.
 	Misled Guard = "Misled"
@@ -49,8 +49,8 @@ const (
 	Acquainted Guard = "Acquainted"
 	// Election waits until the other primaries have elected a replica of a lost primary.
 	Election Guard = "Election"
-	// Fenced waits for a server that may run or come back. A takeover would then make a second primary, and data that
-	// only this server has would be lost.
+	// Fenced waits until a silent server answers or is certainly gone. If another server took over before, there could
+	// be two primaries, and data that only the silent server has could be lost.
 	Fenced Guard = "Fenced"
 	// Lost reports slots whose primary is lost and that no replica can serve instead.
 	Lost Guard = "Lost"
@@ -70,7 +70,7 @@ const (
 	Agreement Guard = "Agreement"
 	// Silent reports a server that does not answer while the next step depends on its data or slots.
 	Silent Guard = "Silent"
-	// Serving waits for a server that considers the cluster down and refuses clients.
+	// Serving waits until a server considers the cluster up. Until then, that server refuses clients.
 	Serving Guard = "Serving"
 	// Memory refuses a move of slots to a server with too little free memory.
 	Memory Guard = "Memory"

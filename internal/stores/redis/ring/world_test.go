@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// world is a fake Redis cluster from which views are made. Its servers are named by place and pod: h0 is the home
-// server of pod 0, g0 its guest server, and so on.
+// world is a fake Redis cluster from which views are made. Each pod has a home server (usually a primary) and a guest
+// server (usually a replica). In pod 0 they are named h0 and g0, in pod 1 h1 and g1, and so on.
 type world struct {
 	ring  ring.Ring
 	at    time.Time

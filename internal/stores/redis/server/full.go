@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// errFull explains why a server without room for another client closes a connection. Such a server sends an error
-// before the first command and closes, and the error is often lost.
+// errFull is the error of a connection that a server closes before its first answer. A server that has no room for
+// another client does this. It sends an error first, but that error is often lost.
 var errFull = errors.New("the server closes connections without an answer, as servers do with the max number of clients reached")
 
 // unanswered is a connection that detects that the server closed it before the first answer.
@@ -44,7 +44,7 @@ func (c *unanswered) explain(err error) error {
 	return err
 }
 
-// explaining returns a dialer whose connections explain why a server closed them.
+// explaining returns a dialer for connections that return errFull if the server closes them before its first answer.
 func explaining(dial ContextDialer) ContextDialer {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)

@@ -12,9 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/plain"
 )
 
-// Job is a move of slots that the servers execute by themselves, with all keys or none: Valkey since 9.0
-// (https://valkey.io/topics/atomic-slot-migration), Redis since 8.4 (https://redis.io/commands/cluster-migration). A
-// job continues when the client that started it ends.
+// Job is a move of slots that the servers execute on their own. It moves all keys of the slots, or none. Valkey has
+// jobs since 9.0 (https://valkey.io/topics/atomic-slot-migration), Redis since 8.4
+// (https://redis.io/commands/cluster-migration). A job continues when the client that started it ends.
 //
 // opcrew never cancels jobs of Valkey: see docs/design/redis.md. It cancels jobs of Redis that fail, because the
 // servers would retry them forever.
@@ -142,7 +142,8 @@ func ParseTasks(answer any) ([]Job, error) {
 			Name: word(task["id"]), Import: task["operation"] == "import", Slots: slots, To: word(task["dest"]),
 			State: word(task["state"]), Message: plain.Line(task["last_error"], mostRefusal),
 		}
-		// opcrew cancels an import that has failed, because the other server may wait forever for the next attempt.
+		// Redis retries a failed import. opcrew cancels the job, because the source may wait forever for the next
+		// attempt.
 		job.Retried = job.Import && job.State == "failed"
 		out = append(out, job)
 	}

@@ -25,11 +25,11 @@ const (
 	large
 )
 
-// limits returns the limits for answers of a size.
+// limits returns the limits for answers to commands of a size class.
 //
-// Small answers: CLUSTER NODES of a thousand servers has 250 KiB, or 700 KiB if every slot is a separate range and
-// 8,000 are being moved. Valkey remembers 1,000 moves of slots with 24 elements each. ROLE and HELLO have the deepest
-// answers, with 3 levels.
+// Small answers: CLUSTER NODES returns 250 KiB for a thousand servers, or 700 KiB if every slot is a separate range
+// and 8,000 slots are being moved. Valkey remembers 1,000 moves of slots with 24 elements each. ROLE and HELLO have the
+// deepest answers, with 3 levels.
 //
 // Large answers: GETKEYSINSLOT requests 100 keys of each of 1,024 slots, and FUNCTION DUMP returns the code of all
 // libraries. Keys that are moved go from server to server and not through the operator.

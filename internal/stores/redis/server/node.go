@@ -34,8 +34,8 @@ type NodeStatus struct {
 	ID, RunID string
 	Version   Version
 	Role      Role
-	// PrimaryID is the ID of a replica's primary. LinkUp reports that the replica is connected and has received all
-	// data since it connected.
+	// PrimaryID is the ID of a replica's primary. LinkUp reports that the replica is connected to its primary, and that
+	// the synchronization after connecting is complete.
 	PrimaryID string
 	LinkUp    bool
 	// Past describes what a replica was before it followed its primary.
@@ -83,8 +83,8 @@ func (s NodeStatus) Answers() bool { return s.Err == nil && !s.Loading && s.ID !
 // Leads reports whether the server is a primary that owns slots.
 func (s NodeStatus) Leads() bool { return s.Answers() && s.Role == Primary && len(s.Slots) > 0 }
 
-// ReachablePrimaries counts the primaries with slots that the server can reach, including itself (of), and all that it
-// knows (all). A server that reaches too few considers the cluster down (cluster.c, clusterUpdateState).
+// ReachablePrimaries returns how many primaries with slots the server knows (all), and how many of these it can reach,
+// including itself (of). A server that reaches too few considers the cluster down (cluster.c, clusterUpdateState).
 func (s NodeStatus) ReachablePrimaries() (of, all int) {
 	for _, peer := range s.Known {
 		if peer.Role != Primary || len(peer.Slots) == 0 {

@@ -51,7 +51,7 @@ type line struct {
 	size    size
 }
 
-// quiet disables the log of the client library, because its errors are in the View.
+// quiet disables the log of the client library, because opcrew reports the library's errors itself (NodeStatus.Err).
 var quiet = sync.OnceFunc(func() { goredis.SetLogger(silent{}) })
 
 type silent struct{}

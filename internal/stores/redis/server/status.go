@@ -105,7 +105,7 @@ func (s *NodeStatus) joinJobs(answers []any) error {
 	return err
 }
 
-// jobsQuestion returns the command that lists the jobs of a server.
+// jobsQuestion returns the command that lists the slot migration jobs of a server.
 func jobsQuestion(v Version) Command {
 	if v.Valkey {
 		return ClusterCommand("GETSLOTMIGRATIONS")

@@ -71,8 +71,8 @@ type Store interface {
 	// Status reads the status of the server at an address.
 	Status(ctx context.Context, address string) (NodeStatus, error)
 	// Do sends commands to the server at an address in one round trip, and returns their answers. The error is that of
-	// the first failed command; later commands may have been executed. Unless the error is a Refusal, any command may
-	// have been.
+	// the first failed command; later commands may have been executed. Unless the error is a Refusal, the failed
+	// command may have been executed too.
 	Do(ctx context.Context, address string, commands ...Command) ([]any, error)
 	// Credentials returns the credentials with which servers can reach each other.
 	Credentials() Credentials

@@ -17,8 +17,8 @@ type table struct {
 	migrating, importing map[int]string
 }
 
-// parseNodes parses the output of CLUSTER NODES. A slot that is being moved in an unknown format is an error, because
-// decisions must not ignore it.
+// parseNodes parses the output of CLUSTER NODES. It returns an error if the output lists a moving slot in an unknown
+// format, because opcrew must not decide without knowing about that move.
 func parseNodes(text string) (table, error) {
 	nodes, err := clusternodes.Parse(text)
 	if err != nil {

@@ -18,7 +18,7 @@ const mostWord = 128
 // word returns a short text from a server. It shares no memory with the server's answer.
 func word(text string) string { return plain.Line(text, mostWord) }
 
-// Text returns an answer as text; "" if it is no text.
+// Text returns an answer that is a string; "" for any other answer.
 func Text(answer any) string {
 	s, _ := answer.(string)
 	return s
