@@ -19,14 +19,14 @@ const (
 	eventBurst = 100
 	// eventRate is how many events per second are written once the limit applies.
 	eventRate = 5
-	// eventSources is the maximum number of pairs of namespace and reason to count. If there are more, all counts are
-	// reset.
+	// eventSources is the maximum number of rate limits, one for each namespace and reason. When it is reached, all
+	// limits are reset.
 	eventSources = 10_000
 )
 
-// sparingRecorder limits the rate of events with one reason in one namespace. Otherwise, 5,000 nodes that join node
-// pools would cause as many event writes as node writes. Dropped events lose nothing that users must know, because the
-// status shows it.
+// sparingRecorder limits the rate of events with one reason in one namespace. Without a limit, 5,000 nodes that join
+// node pools would cause as many writes of events as writes of nodes. A dropped event hides nothing important, because
+// the status of the object shows it too.
 type sparingRecorder struct {
 	events.EventRecorder
 	clock   clock.PassiveClock

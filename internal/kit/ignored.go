@@ -13,12 +13,13 @@ import (
 
 // ignorer is an object whose spec can set fields that have no effect.
 type ignorer interface {
-	// Ignored lists the paths of fields that are set but have no effect. If another field is the reason, that field is
-	// named after the path.
+	// Ignored lists the paths of fields that are set but have no effect. A path may be followed by the reason, as in
+	// "pod.antiAffinity (pod.affinity replaces it)".
 	Ignored() []string
 }
 
-// reportIgnored sets condition FieldsIgnored to the fields that have no effect, and to what the operator overrides.
+// reportIgnored sets condition FieldsIgnored. Its message lists the fields that have no effect, and the settings that
+// the operator overrides.
 func (l *Loop[O, F, D]) reportIgnored(object O, facts F, now time.Time) {
 	declared, ok := any(object).(ignorer)
 	set, conditioned := conditions(object, now)

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package outside serves an operator that runs outside the cluster, such as with make run. The process acquires the
-// leader election leases of the deployed processes, so that two processes never serve the same kind. It also prints a
-// table of the served kinds. Package portforward connects such a process to pods.
+// Package outside supports an operator process that runs outside the cluster, for example after make run. The process
+// acquires the leader election leases of the deployed processes, so that two processes never reconcile the same kind.
+// The package also prints which kinds the process reconciles. Package portforward connects the process to pods.
 package outside

@@ -133,7 +133,7 @@ func (m Members) surplus() []*corev1.Pod {
 	return append(surplus(m.Set, m.Pods), surplus(m.Set, m.Former)...)
 }
 
-// Within returns the pods within the requested number of pods, sorted by name.
+// Within returns the pods whose ordinals are below the number of pods that the StatefulSet requests, sorted by name.
 func (m Members) Within() []*corev1.Pod {
 	extra := surplus(m.Set, m.Pods)
 	var out []*corev1.Pod
@@ -160,7 +160,8 @@ func surplus(set *appsv1.StatefulSet, pods map[string]*corev1.Pod) []*corev1.Pod
 	return out
 }
 
-// Bound returns the pods that are assigned to a node, so that a kubelet may have started them.
+// Bound returns the pods that are assigned to a node, have not ended and are not being deleted. A kubelet may already
+// have started them.
 func Bound(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool {
 		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded

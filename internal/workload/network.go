@@ -31,7 +31,8 @@ type Network struct {
 	Operator string
 }
 
-// OperatorLabels returns the labels of the operator's pods that serve a layer. config/layers sets them.
+// OperatorLabels returns the labels of the operator's pods for one layer. A layer is a group of kinds (machines,
+// applications or data) with its own Deployment of the operator. config/layers sets these labels.
 func OperatorLabels(layer string) map[string]string {
 	return map[string]string{"app.kubernetes.io/name": common.Name, "opcrew.io/layer": layer}
 }
@@ -57,7 +58,8 @@ func (id Identity) NetworkPolicy(n Network) *networkingv1ac.NetworkPolicyApplyCo
 	return networkingv1ac.NetworkPolicy(id.Name+"-network", id.Namespace).WithLabels(id.Labels).WithSpec(spec)
 }
 
-// clients returns the peers that may reach the ports for clients when Access limits them.
+// clients returns the peers that may use the ports for clients. It is called only if Access is set, because otherwise
+// anyone may use these ports.
 func (n Network) clients(own *networkingv1ac.NetworkPolicyPeerApplyConfiguration) []*networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	var out []*networkingv1ac.NetworkPolicyPeerApplyConfiguration
 	for _, peer := range n.Access {

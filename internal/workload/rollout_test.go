@@ -152,7 +152,7 @@ func TestARolloutIsCompleteWhenAllPodsAreNewAndReadyAndNoOtherIsLeft(t *testing.
 		"one pod is old":       {rolled(2, counts(1, 2, 2)), false},
 		"an old pod is left":   {rolled(2, counts(2, 2, 3)), false},
 		"one pod is not ready": {rolled(2, counts(2, 1, 2)), false},
-		// Regression: after a change was reverted at once, an extra pod was left that no count included.
+		// Regression: a change was reverted at once. The Deployment's status did not count an extra pod that was left.
 		"a pod is left that is not counted yet":    {rolled(2, more()), false},
 		"a pod is missing that is still counted":   {rolled(2, withPods(podOf("web-2", "a", isReady))), false},
 		"a pod is counted as ready that is not":    {rolled(2, withPods(podOf("web-2", "a", isReady), podOf("web-2", "b"))), false},

@@ -43,12 +43,13 @@ func bombAttacks() []attack {
 	}
 }
 
-// levels is the maximum nesting that the API server accepts in an object. A list of objects has two more levels, so no
-// client can decode a list with such an object. The managed fields of nested objects have more levels than the objects.
+// levels is the maximum nesting that the API server accepts in an object. A list adds two levels, so no client can
+// decode a list that contains such an object. Attacks with nested objects use fewer levels, because the managed fields
+// of an object are nested more deeply than the object itself.
 const levels = 10000
 
-// tries returns the API server's response to the creation of a Redis cluster, as a dry run. A stored cluster would
-// prevent the operator from listing the Redis clusters of all tenants.
+// tries makes the tenant create a Redis cluster with the given spec as a dry run, and returns the API server's
+// response. If such a deeply nested cluster were stored, the operator could not list the Redis clusters of any tenant.
 func (w *world) tries(spec string) error {
 	w.subject = w.parse(redisPod(""))
 	w.subject.Object["spec"] = json.RawMessage(spec)

@@ -66,8 +66,9 @@ func ledger(w *world) {
 	ledgerNamed("ledger")(w)
 }
 
-// copied creates, as an administrator, a claim that copies the data of another claim. The tenant's own attempt would do
-// no harm without defences, because the API server of the test ignores references to other namespaces.
+// copied does the harm as an administrator: it creates a claim that copies the data of another claim. The tenant's own
+// request would do no harm even without opcrew's defences, because the test's API server ignores references to other
+// namespaces.
 func copied(w *world) {
 	w.has(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: copy}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, dataSource: {kind: PersistentVolumeClaim, name: ledger}}}`)
 }

@@ -54,8 +54,8 @@ func finalizerAttacks() []attack {
 	})
 }
 
-// tearAway creates an object, and deletes it without its finalizers and without its children. tearAway does so twice,
-// and then creates the object a third time and keeps it.
+// tearAway creates an object, deletes it and removes its finalizers, so that opcrew cannot clean up and the children
+// remain. It does so twice, and then creates the object a third time and keeps it.
 func (w *world) tearAway(manifest string) error {
 	for range 2 {
 		if err := w.apply(manifest); err != nil {
@@ -165,7 +165,7 @@ func (w *world) leaveRun() error {
 		}
 		return nil
 	})
-	return w.apply(app("size: 1")) // its report ends the attack
+	return w.apply(app("size: 1")) // the attack ends when opcrew reports on this object
 }
 
 // trustsPolicies waits until opcrew trusts the recorded requesters of new Activities. opcrew trusts a record only if

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// fixed is an attack on the manifests of the installation. It has a check of the committed manifests, and a manifest
-// that the check must refuse.
+// fixed is an attack that opcrew's own installation manifests could make possible. check looks for the weakness in
+// manifests. It must find none in the committed manifests, and must find it in the manifest bad.
 type fixed struct {
 	name, source string
 	item         int
@@ -68,7 +68,8 @@ func read(t *testing.T, file string) []*unstructured.Unstructured {
 	return out
 }
 
-// publishable returns an image whose registry anyone could register. No one can register opcrew.invalid.
+// publishable describes an image whose name is not in opcrew.invalid, a domain that no one can register. Anyone may be
+// able to publish such an image. It returns "" if there is none.
 func publishable(objects []*unstructured.Unstructured) string {
 	for _, o := range objects {
 		for _, c := range podContainers(o) {

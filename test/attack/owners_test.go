@@ -73,8 +73,8 @@ func (w *world) pruneBesideTheirs() error {
 	return nil
 }
 
-// deleteBesideTheirs deletes the tenant's object without its children, while another user has a Service with the labels
-// of a child. Then the tenant creates an object with the same name, which has another UID.
+// deleteBesideTheirs deletes the tenant's object and orphans its children, while another user has a Service with the
+// labels of a child. Then the tenant creates the object again under the same name, so that it has a new UID.
 func (w *world) deleteBesideTheirs() error {
 	if err := w.apply(app("size: 1")); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (w *world) isGone(object client.Object, name string) error {
 	return client.IgnoreNotFound(err)
 }
 
-// awaitReport waits until the operator has reported the tenant's object.
+// awaitReport waits until the operator has reported a status for the tenant's object.
 func (w *world) awaitReport() {
 	w.Helper()
 	w.until("the operator reports the object", func() error {

@@ -68,7 +68,8 @@ func (a attack) withstand(w *world) string {
 	return a.await(w)
 }
 
-// await waits until opcrew reports what is expected, and for some time afterwards. It describes any harm in this time.
+// await looks for harm until some time after opcrew has reported what the attack expects. It describes the harm or the
+// missing report, or returns "" if there is no harm and opcrew has reported.
 func (a attack) await(w *world) string {
 	w.Helper()
 	quiet := time.Time{} // time at which the search for harm may end
@@ -91,7 +92,7 @@ func (a attack) await(w *world) string {
 	}
 }
 
-// reported returns nil once the condition Ready has what the attack expects.
+// reported returns an error until opcrew's report in condition Ready is the one that the attack expects.
 func (a attack) reported(w *world) error {
 	ready, err := w.ready()
 	switch {

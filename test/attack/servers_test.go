@@ -115,8 +115,8 @@ func respond(conn net.Conn, text string) {
 	}
 }
 
-// ask runs this test binary as a second process that does what hostile describes. The time limit is the longest time
-// for which a response may keep an operator busy.
+// ask runs this test binary as a second process, in which function hostile carries out the action what. The time limit
+// is the longest time for which a response may keep an operator busy.
 func ask(t *testing.T, what, argument string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -38,7 +38,7 @@ const (
 type attack struct {
 	name string
 	// source is the origin of the attack: a number of the OWASP Kubernetes Top Ten (2022), the CVE of a comparable
-	// product, or the security review. item is the number in the review's list, or 0.
+	// product, or a security review of opcrew. item is the attack's number in the list of that review; 0 for none.
 	source string
 	item   int
 	// needs is the defence that stops the attack.

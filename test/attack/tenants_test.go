@@ -115,7 +115,8 @@ func clientsShareHostKey(w *world) string {
 	return ""
 }
 
-// storeAttacks returns attacks on the network of stores such as Redis and etcd, or through it.
+// storeAttacks returns attacks on stores such as Redis and etcd, and attacks that make the operator or a backup connect
+// to another host.
 func storeAttacks() []attack {
 	return []attack{
 		{name: "a zone of the tenant for the members of etcd", source: "review 3", item: 3, needs: answers,

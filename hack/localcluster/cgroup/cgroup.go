@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cgroup keeps all processes of the cluster in one cgroup tree, on machines with version 1, hybrid or version
-// 2. The tree sets no limits. It identifies leftovers, because every process in it belongs to the cluster, whatever its
-// pid.
+// Package cgroup keeps all processes of the cluster in one cgroup tree. It supports cgroup version 1, version 2 and the
+// hybrid mode. The tree sets no limits. It shows which processes are leftovers: every process in it belongs to the
+// cluster.
 package cgroup
 
 import (
@@ -113,7 +113,7 @@ func (h hierarchy) create(group string) error {
 func inherit(parent, child, file string) error {
 	value, err := os.ReadFile(filepath.Join(parent, file))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // only the cpuset hierarchy has these files
+		return nil // the file exists only in the cpuset hierarchy
 	}
 	if err != nil {
 		return err

@@ -40,7 +40,8 @@ func Up(ctx context.Context, o Options) error {
 		return err
 	}
 	defer unlock()
-	defer func() { _ = os.Remove(o.Dir) }() // removes it only if it is empty, because nothing was started
+	// If nothing was started, the directory is empty. os.Remove removes it only then.
+	defer func() { _ = os.Remove(o.Dir) }()
 	st, err := state.Load(o.Dir)
 	if err == nil && st.Complete && st.ControlPlane.Init.Alive() {
 		return resume(ctx, st, o, p)

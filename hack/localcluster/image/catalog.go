@@ -173,8 +173,8 @@ func nginx() Recipe {
 	}
 }
 
-// sshClient returns an image of a machine that runs sshd, and Python for ansible. A manager logs in over ssh. The image
-// has no host key, so its user must provide one.
+// sshClient returns an image for machines that ansible manages over ssh, such as the client pods of a Diva: it runs
+// sshd, and contains Python for ansible. It contains no host key, so its user must provide one.
 func sshClient() Recipe {
 	return Recipe{
 		Name:     "diva-client",
@@ -216,7 +216,8 @@ func sshManager() Recipe {
 	}
 }
 
-// sshExtra returns an image whose entrypoint copies a playbook into the manager's /extra.
+// sshExtra returns an image for the init container of a Diva. It copies a playbook into /extra, a volume that the
+// Diva's manager container mounts too.
 func sshExtra() Recipe {
 	return Recipe{
 		Name:     "diva-extra",

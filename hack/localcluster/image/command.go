@@ -168,7 +168,7 @@ func printHeld(w io.Writer, held map[string][]string) error {
 	return table.Flush()
 }
 
-// running splits the nodes into those that run and can load an image, and the names of those that do not run.
+// running returns the nodes that run, and so can load an image, and the names of the nodes that do not run.
 func running(nodes []state.Node) (up []state.Node, down []string) {
 	for _, node := range nodes {
 		if node.Init.Alive() {

@@ -128,7 +128,8 @@ func upstreamVersion(debian string) string {
 	return upstream
 }
 
-// minorVersion returns the first two numbers of a version. Documentation uses them as a tag that rarely changes.
+// minorVersion returns the first two numbers of a version, which replace {minor} in tags. A tag with {minor} rarely
+// changes, so documentation can name it.
 func minorVersion(version string) string {
 	parts := strings.SplitN(version, ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")

@@ -20,8 +20,8 @@ import (
 )
 
 // Push sends a saved image to the registry in tag, or to Docker Hub if tag names no registry. It uses the credentials
-// of Docker and Podman, and allows plain HTTP for a registry on a loopback address. It returns the image's name by
-// digest.
+// of Docker and Podman, and allows plain HTTP for a registry on a loopback address. It returns the name of the image
+// with its digest instead of the tag.
 func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (string, error) {
 	ref, err := target(tag)
 	if err != nil {

@@ -22,8 +22,9 @@ type Recipe struct {
 	Summary string `json:"-"`
 	// Suite is Debian's code name; empty means the host's suite.
 	Suite string `json:"suite,omitempty"`
-	// Series is the prefix that all versions in the suite have, usually the minor version. A request for a tag of
-	// another series fails without reading Debian's lists. Series is empty if the suite's versions change.
+	// Series is the prefix of the first package's versions in the suite, usually the minor version. With it, a request
+	// for a tag with another version fails at once, without a download of Debian's package lists. Series is empty if
+	// the versions in the suite change.
 	Series string `json:"-"`
 	// Packages are the packages in the image, in addition to their dependencies. The first one determines the image's
 	// version.
@@ -155,8 +156,8 @@ func (t *Tree) appendLine(file, line string) error {
 	return nil
 }
 
-// addApplets runs the program to list its names, and adds a link for each, so that the links match the program's
-// version.
+// addApplets adds a link to the program for each of its applets, such as ls in busybox. It runs the program to list
+// them, so that the links match the program's version.
 func (t *Tree) addApplets(ctx context.Context, program string) error {
 	content, err := t.Read("usr/" + clean(program))
 	if err != nil {

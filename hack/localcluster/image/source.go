@@ -58,7 +58,8 @@ func Offering(sources []Source, tag name.Tag) []Source {
 	return slices.DeleteFunc(slices.Clone(sources), func(s Source) bool { return !s.Offers(tag) })
 }
 
-// FindSource returns the source that has the name text, or that may provide an image with the tag text.
+// FindSource returns the source whose name is text, or else the first source that may provide an image with text as its
+// tag.
 func FindSource(text string) (Source, error) {
 	all := Sources()
 	if i := slices.IndexFunc(all, func(s Source) bool { return s.Name == text }); i >= 0 {

@@ -77,8 +77,8 @@ func copyLink(source, target string) error {
 	return nil
 }
 
-// overlay mounts lower at target, and keeps changes in dir. If this host's directory cannot be a lower layer, as on
-// some network and FUSE file systems, target stays empty.
+// overlay mounts lower, a directory of this host, at target, and keeps changes in dir. If lower cannot be a layer of an
+// overlay, as on some network and FUSE file systems, target stays an empty directory.
 func overlay(lower, target, dir string) error {
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	if err := mkdirs(0o755, upper, work); err != nil {
@@ -96,8 +96,9 @@ func overlay(lower, target, dir string) error {
 	return nil
 }
 
-// mountWhenFree retries while the kernel still holds the mounts of a crashed node, for some milliseconds after its last
-// process. With index=on the kernel refuses to use a layer twice; otherwise it would only warn.
+// mountWhenFree mounts an overlay. It retries for some seconds, because the kernel holds the mounts of a crashed node
+// for some milliseconds after the node's last process. Option index=on makes the kernel refuse a layer that is in use,
+// instead of only warning.
 func mountWhenFree(target, options string) error {
 	deadline := time.Now().Add(5 * time.Second)
 	for {

@@ -35,7 +35,8 @@ func newSupervisor(st *state.State, name string) *supervisor {
 	return &supervisor{st: st, machine: name, services: map[string]*service{}}
 }
 
-// run converges all services forever: when a child ends, when SIGHUP reports changed services, and on every tick.
+// run calls converge for every service when a child has ended, when SIGHUP reports changed services, and on every tick.
+// It never returns.
 func (s *supervisor) run() {
 	events := make(chan os.Signal, 16)
 	signal.Notify(events, syscall.SIGCHLD, syscall.SIGHUP)

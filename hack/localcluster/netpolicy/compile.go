@@ -113,7 +113,7 @@ func (w world) ingress(policy *networkingv1.NetworkPolicy, pod *corev1.Pod) []al
 }
 
 // egress returns the connections that a policy permits its pods to open. It looks up a named port in each peer, because
-// its number may differ between them.
+// the same name may stand for different numbers in different peers.
 func (w world) egress(policy *networkingv1.NetworkPolicy) []allowance {
 	var out []allowance
 	for _, rule := range policy.Spec.Egress {

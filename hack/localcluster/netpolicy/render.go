@@ -28,8 +28,8 @@ func render(guards []guard) string {
 	return out.String()
 }
 
-// renderHook writes a chain that the kernel calls for every packet. It runs after the filter of kube-proxy, which may
-// reject packets first.
+// renderHook writes a chain that the kernel calls for every packet. The chain runs after kube-proxy's filter chains,
+// which may reject packets first.
 func renderHook(out *strings.Builder, hook, jumps string) {
 	fmt.Fprintf(out, "\tchain %[1]s {\n\t\ttype filter hook %[1]s priority 10; policy accept;\n\t\tct state established,related accept\n%[2]s\t}\n", hook, jumps)
 }

@@ -49,8 +49,9 @@ func collision(n state.Network, routes []route) error {
 	return nil
 }
 
-// prefix returns the destination of a route. It returns false for default routes, and for the halves of the Internet
-// that VPNs use instead. They do not collide, because the cluster's narrower routes take precedence.
+// prefix returns the destination of a route. It returns false for default routes, and for 0.0.0.0/1 and 128.0.0.0/1,
+// which VPNs use in place of a default route. These routes do not conflict with the cluster's narrower routes, which
+// take precedence.
 func (r route) prefix() (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(r.Destination); err == nil {
 		return p, p.Bits() > 1

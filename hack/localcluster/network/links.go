@@ -94,8 +94,8 @@ func nodeLinks(st *state.State, node state.Node) []string {
 	return lines
 }
 
-// RemoveNode removes a node's network namespace, which acts like a power cut: the node does not even refuse
-// connections.
+// RemoveNode removes a node's network namespace. For other machines this looks like a power cut: the node does not
+// respond at all, and does not even refuse connections.
 func RemoveNode(node state.Node) error { return removeNamespace(node.NetNS) }
 
 // Cut takes a node's link down, so that no machine can reach the node.

@@ -49,8 +49,9 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
 `, n.ContainerdSocket, image.PauseTag, registries, cniDir)
 }
 
-// registryHosts makes containerd pull every image from the cluster's own registry, whatever registry the image names,
-// as a node can reach no other. A pull of an unknown image fails. containerd 1.6 ignores a file without a host entry.
+// registryHosts makes containerd pull every image from the cluster's own registry, even if the name of the image
+// contains another one, because nodes cannot reach other registries. A pull of an unknown image fails. containerd 1.6
+// ignores a file without a host entry.
 func registryHosts(st *state.State) string {
 	return fmt.Sprintf(`server = "http://%[1]v"
 
@@ -59,9 +60,9 @@ func registryHosts(st *state.State) string {
 `, network.Registry(st.Network))
 }
 
-// kubeletConfig returns a kubelet's default configuration, with settings for nodes that share this machine (cgroups,
-// disk, swap), for early detection of a lost node, and against throttling of tests. Images need no credentials, because
-// the kubelet would otherwise refuse an image that was loaded under one name and pulled under another.
+// kubeletConfig returns a kubelet's default configuration with some changes: nodes share this machine (cgroups, disk,
+// swap), a lost node must be detected early, and tests must not be throttled. The kubelet verifies no pull credentials.
+// Otherwise, it would refuse an image that was loaded under one name and pulled under another.
 func kubeletConfig(st *state.State, n state.Node, dir string) string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

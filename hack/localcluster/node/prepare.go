@@ -73,8 +73,9 @@ func writeIdentity(st *state.State, n state.Node, dir string) error {
 	return pair.Write(dir, "kubelet")
 }
 
-// Join starts the kubelet and kube-proxy of a node, which registers the node with the API server. Call it after every
-// start of the node, once the API server is ready: a kubelet that fails retries with growing pauses.
+// Join starts the kubelet, kube-proxy and the network policy agent of a node. The kubelet registers the node with the
+// API server. Call Join after every start of the node, but only once the API server is ready, because a kubelet that
+// gets errors waits longer before each new attempt.
 func Join(st *state.State, n state.Node) error {
 	kube, dir := st.Binary("kube"), st.MachineDir(n.Name)
 	kubelet := machine.Service{Name: "kubelet", WaitFor: n.ContainerdSocket, Args: []string{

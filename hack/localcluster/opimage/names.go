@@ -10,8 +10,9 @@ import (
 	"github.com/distribution/reference"
 )
 
-// The default names of the three images in the manifests in config, and the Makefile variables for these names. No one
-// can register the domain "invalid" (RFC 2606), so a cluster that lacks the images cannot pull another publisher's.
+// The default names of opcrew's three images in the manifests in config, and the Makefile variables for these names. No
+// one can register the domain "invalid" (RFC 2606). So a cluster that lacks the images cannot pull images that another
+// publisher pushed under these names.
 const (
 	defaultOperator = "opcrew.invalid/opcrew:dev"
 	defaultAgent    = "opcrew.invalid/opcrew-agent:dev"
@@ -22,7 +23,7 @@ const (
 	backupVariable   = "BACKUP_IMG"
 )
 
-// Images holds the names of the three images, each with a tag or a digest.
+// Images holds the names of opcrew's three images, each with a tag or a digest.
 type Images struct {
 	Operator, Agent, Backup string
 }

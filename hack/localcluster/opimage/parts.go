@@ -5,7 +5,7 @@ package opimage
 
 import "path/filepath"
 
-// part is one of the three images.
+// part is one of opcrew's three images: the operator, the agent or the backup image.
 type part struct {
 	// variable is the Makefile variable with the image's name.
 	variable, name string
@@ -26,7 +26,7 @@ func (i Images) list() []part {
 // tar returns the path of the tar file in which Build saves the image.
 func (p part) tar(bin string) string { return filepath.Join(bin, p.program+".tar") }
 
-// Build builds the three images from the programs in bin, and saves them there.
+// Build builds opcrew's three images from the programs in bin, and saves them there.
 func (i Images) Build(bin string) error {
 	if err := i.Buildable(); err != nil {
 		return err

@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/image"
 )
 
-// Prepared returns the images for pods while the operator runs outside the cluster. It builds local images from the
-// programs in bin and loads them under a tag that changes with their content. It expects that other images were pushed
-// before.
+// Prepared returns the names of the images for pods, for an operator that runs outside the cluster. It builds local
+// images from the programs in bin, and loads them under a tag that changes with their content. All other images must
+// already be in their registry.
 func (i Images) Prepared(ctx context.Context, bin string, load func(context.Context, []string) error, log io.Writer) (Images, error) {
 	var files []string
 	for _, of := range []struct {
@@ -45,8 +45,8 @@ func (i Images) Prepared(ctx context.Context, bin string, load func(context.Cont
 	return i, nil
 }
 
-// buildByContent builds the image under a tag that it derives from the program's content. The tag must change with the
-// content, because a node does not load a tag again that it already has.
+// buildByContent builds the image under a tag that it derives from the program's content. New content gets a new tag,
+// because opcrew could not see that an image with an unchanged tag is a new one.
 func (p part) buildByContent(bin string) (name string, err error) {
 	content, err := os.ReadFile(filepath.Join(bin, p.program))
 	if err != nil {

@@ -17,13 +17,14 @@ import (
 
 // Values of the Makefile variable PUSH, which say where images are sent.
 const (
-	// ToAuto loads images with a Local name into the local cluster's nodes, and pushes all others to their registry.
+	// ToAuto loads an image into the local cluster's nodes if Local returns true for its name. Otherwise, it pushes the
+	// image to its registry.
 	ToAuto     = "auto"
 	ToRegistry = "registry"
 	ToLocal    = "local"
 )
 
-// Pusher sends the three images to their destination.
+// Pusher sends opcrew's three images (operator, agent and backup) to registries, or to the nodes of the local cluster.
 type Pusher struct {
 	// To is ToAuto, ToRegistry or ToLocal.
 	To string

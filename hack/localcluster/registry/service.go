@@ -20,8 +20,8 @@ import (
 
 const serviceName = "registry"
 
-// Start starts the registry as a service of the control plane. Builds use the programs, caches and proxies of the user
-// who called `localcluster up`.
+// Start starts the registry as a service of the control plane. The registry builds images on demand. Its builds use the
+// programs, caches and proxies of the user who called `localcluster up`.
 func Start(st *state.State) error {
 	temporary := filepath.Join(st.MachineDir(state.ControlPlaneName), serviceName)
 	if err := os.MkdirAll(temporary, 0o700); err != nil {
@@ -36,8 +36,8 @@ func Start(st *state.State) error {
 	})
 }
 
-// buildEnvironment selects the variables that builds need. Other variables are left out, because the service's file
-// stores them.
+// buildEnvironment selects the variables that builds need. It leaves out all other variables, so that they are not
+// stored in the file that specifies the service.
 func buildEnvironment(all []string) []string {
 	names := []string{"PATH", "HOME", "XDG_CACHE_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 	wanted := func(name string) bool {

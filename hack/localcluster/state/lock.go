@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Lock takes the lock that allows only one command to change the cluster at a time. The lock is on the state directory
-// itself, so it leaves no file, and ends with its holder. Lock calls waiting once if another command holds the lock.
+// Lock makes sure that only one command at a time changes the cluster. It locks the state directory itself, so there is
+// no lock file to remove, and the kernel frees the lock when the process ends. If another command holds the lock, Lock
+// calls waiting once, and then waits.
 func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err error) {
 	reported := false
 	for {

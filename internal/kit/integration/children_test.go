@@ -51,7 +51,8 @@ func classOf(namespace string) *nodev1.RuntimeClass {
 	return &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 }
 
-// deployment declares a Deployment as the kinds for applications do. The API server sets many defaults in it.
+// deployment declares a Deployment like those that opcrew creates for applications. The API server sets many defaults
+// in it.
 func deployment(namespace, image string, replicas int32) ensure.Child {
 	probe := corev1ac.Probe().WithHTTPGet(corev1ac.HTTPGetAction().WithPath("/").WithPort(intstr.FromString("http")))
 	container := corev1ac.Container().WithName("main").WithImage(image).

@@ -209,8 +209,8 @@ func TestOwnDeletesDoNotHideThoseOfARival(t *testing.T) {
 	}
 }
 
-// If a pod ends soon after its start, the operator deletes it and creates it again. This is not a contest, but must not
-// happen without a delay.
+// If a pod ends soon after its start, the operator deletes it and creates it again. This does not count as a contest,
+// because no other manager is involved. But if it happens again and again, the operator must wait in between.
 func TestAChildThatIsReplacedAgainAndAgainIsDelayed(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{})

@@ -26,7 +26,7 @@ type cost map[string]int
 
 var free = cost{}
 
-// creation returns the API calls that create a child, and repair the calls that change one.
+// creation returns the API calls that create a child. repair returns the API calls that change one.
 func creation(resource string) cost {
 	c := cost{"get " + resource: 1, "patch " + resource: 1}
 	c["get configmaps"]++ // this read checks whether the owner still exists

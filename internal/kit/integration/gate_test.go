@@ -13,7 +13,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// gate delays the events for the cache of a process while it is closed. It keeps their order.
+// gate delays the events for the cache of a process while the gate is closed. When it opens, it passes them on in the
+// same order.
 type gate struct {
 	mu   sync.Mutex
 	shut chan struct{} // closed when the gate opens; nil while it is open

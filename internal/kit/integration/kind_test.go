@@ -31,13 +31,13 @@ type widgets struct {
 	seen    int                    // facts that Observe returns
 	plan    func(*Widget) kit.Plan // nil means an empty plan
 	decided int                    // number of calls of Decide
-	record  int                    // if seen reaches this number, the status holds a record that later steps depend on
+	record  int                    // value of seen at which method records returns true; 0 means never
 	done    kit.Outcome            // last outcome passed to Report
 }
 
 func (k *widgets) Observe(context.Context, *Widget) (int, error) { return k.seen, k.unread }
 
-// Decide returns the facts as decision, and counts its calls.
+// Decide counts its calls, and returns the facts unchanged as the decision.
 func (k *widgets) Decide(_ *Widget, seen int, _ time.Time) int {
 	k.decided++
 	return seen
@@ -64,7 +64,8 @@ func (k *widgets) Report(widget *Widget, _, seen int, done kit.Outcome) {
 	}
 }
 
-// records reports a new record in the status when seen reaches record.
+// records reports whether the status contains a new record, which the loop must write at once. In these tests, this is
+// the case when seen reaches the number in field record.
 func (k *widgets) records(before, now *Widget) bool {
 	return k.record > 0 && before.Status.Seen < k.record && now.Status.Seen >= k.record
 }
@@ -107,8 +108,8 @@ func newLoop(t *testing.T, namespace string, s setup) *loop {
 	return l
 }
 
-// reconciles runs one reconcile and expects these API calls. It first waits half a second on the fake clock, so that a
-// status may be written. Then it waits until the cache shows the result.
+// reconciles runs one reconcile and expects these API calls. Before that, it moves the fake clock by the minimum time
+// between two status writes. Afterwards, it waits until the cache shows the result.
 func (l *loop) reconciles(widget *Widget, costs cost) (ctrl.Result, error) {
 	l.t.Helper()
 	l.clock.Step(500 * time.Millisecond)

@@ -41,8 +41,8 @@ func store(ns, size, image string) ensure.Child {
 	}
 }
 
-// The pods of the old StatefulSet continue to run under the new one, even if a new version of the operator declares
-// them differently.
+// opcrew replaces a StatefulSet, and the new StatefulSet adopts the running pods. It has the template of these pods,
+// even if a new version of the operator declares another template.
 func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})

@@ -65,7 +65,7 @@ func ownTypes() []client.Object {
 	return []client.Object{&corev1.ConfigMap{}, &corev1.Service{}, &corev1.ServiceAccount{}, &appsv1.Deployment{}, &nodev1.RuntimeClass{}}
 }
 
-// start starts a process with empty memory that caches the given namespace.
+// start starts a new operator process, which remembers nothing of earlier ones. Its cache holds the given namespace.
 func start(t *testing.T, namespace string, s setup) *process {
 	t.Helper()
 	started++

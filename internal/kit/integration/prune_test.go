@@ -49,7 +49,7 @@ func TestOnlyOurUndeclaredChildrenArePruned(t *testing.T) {
 		p.ensures(owner, named(ns, name), ensure.Created, creation("configmaps"))
 	}
 	p.ensures(other, named(ns, "of-other"), ensure.Created, creation("configmaps"))
-	// The ConfigMap has opcrew's label, as a copy would have, but belongs to another owner.
+	// This ConfigMap has opcrew's label managed-by, as if a user had copied a child, but it belongs to no owner.
 	foreign := settingsOf(ns)
 	foreign.Name, foreign.Labels = "foreign", map[string]string{"app.kubernetes.io/managed-by": "opcrew"}
 	going := settingsOf(ns)

@@ -20,7 +20,8 @@ func random(namespace string, data map[string]string) ensure.Child {
 	return child
 }
 
-// Two operator processes are leaders at the same time. The content that the first one created may already be in use.
+// Two operator processes act as the leader at the same time. A client may already use the content that one process has
+// created, so the other process must not replace it.
 func TestOfTwoChildrenOfRandomContentOnlyTheFirstIsCreated(t *testing.T) {
 	for range 5 {
 		ns := env.Namespace(t)
@@ -69,7 +70,8 @@ func TestAChildOfRandomContentLosesWhatIsNoLongerDeclared(t *testing.T) {
 	p.ensures(owner, decidedOn(t, ns, random(ns, map[string]string{"key": "new"})), ensure.Unchanged, free)
 }
 
-// decidedOn makes a declaration valid only for the current version of the child.
+// decidedOn sets DecidedOn of a child to the current version of the live child. If the live child changes before opcrew
+// writes it, the API server returns a conflict.
 func decidedOn(t *testing.T, ns string, child ensure.Child) ensure.Child {
 	t.Helper()
 	live := settingsOf(ns)

@@ -35,7 +35,7 @@ func TestARefusalToReplaceIsReported(t *testing.T) {
 	p.ensures(owner, class(ns, "runc"), ensure.Created, creation("runtimeclasses"))
 	child := class(ns, "gvisor")
 	child.ReplaceOn = nil
-	for range 5 { // more often than a contest allows, because refusals do not count as a contest
+	for range 5 { // a contest begins after three repairs, but refusals do not count as repairs
 		result, err := p.Ensure(t.Context(), owner, child, false)
 		if !apierrors.IsInvalid(err) || !ensure.Refused(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected the server to refuse it as invalid", result.Action, err)

@@ -36,8 +36,8 @@ func expectReplicas(t *testing.T, namespace string, want int32) {
 	}
 }
 
-// writes expects one successful write. The Deployment controller may write the status in between. A write that keeps
-// values of another manager then gets a conflict, so writes tries again.
+// writes expects one successful write. Between opcrew's read and write, the Deployment controller may write the status.
+// If opcrew's write keeps values of another manager, it then gets a conflict, and writes repeats it.
 func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)
@@ -130,7 +130,7 @@ func TestAChangeByTheAutoscalerThatTheCacheDoesNotShowIsAConflict(t *testing.T) 
 	events.close()
 	defer events.open()
 	scale(t, ns, 9)
-	for range 5 { // more often than a contest allows, because conflicts do not count as a contest
+	for range 5 { // a contest begins after three repairs, but conflicts do not count as repairs
 		result, err := p.Ensure(t.Context(), owner, scaledDeployment(ns, "web:2", 2), false)
 		if !apierrors.IsConflict(err) || result.Action != "" {
 			t.Fatalf("%q (%v), expected a conflict and nothing done", result.Action, err)

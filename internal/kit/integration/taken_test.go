@@ -108,9 +108,9 @@ func TestAChildThatLostTheLabelOfTheCacheIsRepairedByOneWrite(t *testing.T) {
 	}
 }
 
-// opcrew's apply cannot require that the object does not exist, because it is forced. If another client creates the
-// object between opcrew's read and write, opcrew adopts it and keeps its other fields. An object with a controller is
-// not adopted, because the API server accepts only one controller.
+// opcrew uses forced server-side apply, which cannot require that the object does not exist. If another client creates
+// the object between opcrew's read and write, opcrew adopts it and keeps its other fields. It does not adopt an object
+// with a controller, because the API server accepts only one controller.
 func TestAnObjectCreatedBetweenTheReadAndTheWrite(t *testing.T) {
 	for name, controlled := range map[string]bool{"by a controller": true, "by hand": false} {
 		t.Run(name, func(t *testing.T) {

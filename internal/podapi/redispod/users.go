@@ -37,7 +37,7 @@ func UserRules() []string {
 		"~*", "&*", "+@all", "-@admin", "-@dangerous",
 		// These commands are allowed, because they are only slow, or affect only data of the users.
 		"+keys", "+sort", "+sort_ro", "+flushall", "+flushdb", "+restore",
-		// These commands are allowed, because they only read.
+		// These commands are allowed, because they only read, or affect only one client.
 		"+info", "+role", "+lastsave", "+cluster|replicas", "+cluster|slaves",
 		"+client|list", "+client|unblock", "+client|no-evict",
 		"+slowlog|get", "+slowlog|len", "+latency|latest", "+latency|history", "+latency|histogram",

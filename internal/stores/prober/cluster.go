@@ -64,7 +64,7 @@ func (c *Cluster[T, V, S]) Target() T {
 func (c *Cluster[T, V, S]) Wake() {
 	select {
 	case c.poked <- struct{}{}:
-	default: // the next read is already due at once
+	default: // another call has already requested the next read
 	}
 }
 

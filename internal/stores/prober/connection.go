@@ -28,8 +28,8 @@ func (c *Cluster[T, V, S]) Use() (store S, done func(), err error) {
 	return c.conn.store, c.conn.users.Done, nil
 }
 
-// disconnect closes the current store once no call uses it. If the target changes during a change of the members, that
-// call must not be interrupted.
+// disconnect closes the current store once no call uses it. So a change of the target does not interrupt a running
+// call, such as one that changes the members.
 func (c *Cluster[T, V, S]) disconnect() {
 	if old := c.conn; old != nil {
 		c.conn = nil

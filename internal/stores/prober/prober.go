@@ -113,13 +113,14 @@ func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	}
 	p.mu.Unlock()
 	<-ctx.Done()
-	p.mu.Lock()   // a goroutine that starts under the lock is counted before Wait
+	// A goroutine may be starting under the lock. Wait for the lock, so that running counts this goroutine.
+	p.mu.Lock()
 	p.mu.Unlock() //nolint:staticcheck // the lock only orders Start and Wait
 	p.running.Wait()
 	return nil
 }
 
-// Cluster returns a cluster that the prober reads; false if it does not read the cluster.
+// Cluster returns the cluster with a key; false if the prober does not read this cluster.
 func (p *Prober[T, V, S]) Cluster(key types.NamespacedName) (*Cluster[T, V, S], bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // CallTimeout. If every read waited that long, an address on a lost node would slow down all reads.
 const patience = 100 * time.Millisecond
 
-// Answer is the answer of one address, or the error.
+// Answer is what one address returned: a value or an error.
 type Answer[A any] struct {
 	Value A
 	Err   error
@@ -40,8 +40,8 @@ type question[A any] struct {
 	old      bool
 }
 
-// NewRounds returns the Rounds of a cluster. If late is set, this error replaces an answer that arrives only after the
-// read that requested it, and the address is queried again.
+// NewRounds returns the Rounds of a cluster. If late is set, it replaces each successful answer that arrives after the
+// end of the read that sent the request. The address is then queried again.
 func NewRounds[A, T, V any, S Store](c *Cluster[T, V, S], late error) *Rounds[A] {
 	return &Rounds[A]{clock: c.Clock(), run: c.Go, late: late}
 }

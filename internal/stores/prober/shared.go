@@ -41,7 +41,7 @@ func (s *shared[T, V, S]) run(f func(context.Context)) {
 // background runs a function in a goroutine if the prober is running and claim returns no error. When the prober ends,
 // it ends the function's context and waits for the function.
 func (s *shared[T, V, S]) background(claim func() error, f func(context.Context)) error {
-	s.mu.Lock() // a goroutine that starts under the lock is counted before Wait
+	s.mu.Lock() // Start waits for every goroutine that starts under this lock
 	defer s.mu.Unlock()
 	if s.ctx == nil || s.ctx.Err() != nil {
 		return ErrNotWatched

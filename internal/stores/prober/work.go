@@ -14,20 +14,20 @@ import (
 // ErrBusy is returned if other work is already running on the cluster.
 var ErrBusy = errors.New("another operation is already running on the cluster")
 
-// Work runs on a cluster in the background and may take minutes, such as a defragmentation. Each cluster has at most
-// one.
+// Work runs on a cluster in the background and may take minutes, such as a defragmentation. Only one Work at a time
+// runs on each cluster.
 type Work[S Store] struct {
 	// Name identifies the work in the view while it is running.
 	Name string
 	// Limit is how long the work may take.
 	Limit time.Duration
-	// Do carries out the work and records its result itself. If Do panics, no result is recorded, as if the process had
-	// ended.
+	// Do carries out the work, and must record the result, because the prober does not. If Do panics, the work ends
+	// without a result.
 	Do func(context.Context, S)
 }
 
 // Begin starts work and returns at once. The view names the work until it has ended, and is then stale until the next
-// read. The context of the work ends with the prober, and when the prober forgets the cluster.
+// read. The context of the work ends when the prober ends or forgets the cluster.
 func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 	c, ok := p.Cluster(key)
 	if !ok {

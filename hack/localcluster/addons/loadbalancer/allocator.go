@@ -23,8 +23,8 @@ func NewAllocator(pool netip.Prefix) *Allocator {
 	return &Allocator{pool: pool.Masked(), owners: map[netip.Addr]string{}, held: map[string]netip.Addr{}}
 }
 
-// Hold assigns an owner the address that the owner had before this program restarted. It returns false if the address
-// is outside the range or belongs to another owner.
+// Hold assigns an address to an owner, for example the address that the owner had before this program restarted. It
+// returns false if the address cannot be assigned or belongs to another owner.
 func (a *Allocator) Hold(owner string, address netip.Addr) bool {
 	if current, found := a.owners[address]; found {
 		return current == owner

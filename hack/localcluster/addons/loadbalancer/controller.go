@@ -78,8 +78,8 @@ func (c *controller) handler() cache.ResourceEventHandler {
 	}
 }
 
-// adopt records the addresses that Services already have from before a restart. Otherwise the controller could assign
-// such an address to another Service.
+// adopt records the addresses that Services got before this program was restarted. Otherwise the controller could
+// assign such an address to another Service.
 func (c *controller) adopt() error {
 	services, err := c.services.List(labels.Everything())
 	if err != nil {

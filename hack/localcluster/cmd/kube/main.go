@@ -1,12 +1,12 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kube contains a whole Kubernetes in one binary: the API server, the controller manager, the scheduler, the
-// kubelet, kube-proxy, kubectl and etcd. The name of the link that runs the binary selects the program. If the binary
-// runs as kube, its first argument selects the program.
+// Command kube contains the programs of a Kubernetes cluster in one binary: the API server, the controller manager, the
+// scheduler, the kubelet, kube-proxy, kubectl and etcd. The name of the link that runs the binary selects the program.
+// If the binary runs as kube, its first argument selects the program.
 //
-// The programs share most of their code. One binary is built in minutes, and takes a quarter of the disk space of
-// seven.
+// The seven programs share most of their code. One binary for all of them is built in minutes, and needs a quarter of
+// the disk space of seven binaries.
 package main
 
 import (
