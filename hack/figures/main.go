@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command figures measures the structure and the language of the repository: the size of packages and types, the
-// references between files of a package, the number of exported names in the kit, and the remaining glossary words.
+// references between files of a package, the number of exported names in internal/kit, and the words in the repository
+// that the glossary forbids.
 //
 //	go run ./hack/figures [-all]                 prints what exceeds a limit (-all: every package)
 //	go run ./hack/figures -check                 fails if a limit is exceeded or a forbidden word remains
@@ -27,7 +28,7 @@ const (
 	mostLines   = 2500 // lines in a package
 	mostMethods = 30   // methods of a type
 	mostUpward  = 10   // percent of the references between the files of a package that may point to an earlier file
-	mostKit     = 30   // exported types and functions in the kit
+	mostKit     = 30   // exported types and functions in internal/kit and its packages
 )
 
 func main() {

@@ -14,8 +14,9 @@ import (
 // edge is a reference from one file of a package to a definition in another file of the same package.
 type edge struct{ from, to string }
 
-// countReferences counts the references between files of the package; a file counts once per definition that it uses.
-// It sorts the files so that few references point upward, to an earlier file, and counts those that still do.
+// countReferences counts the references between files of the package. Several uses of one definition in one file count
+// as one reference. countReferences sorts the files so that few references point upward, to an earlier file, and counts
+// the references that point upward nevertheless.
 func (p *pkg) countReferences(set *token.FileSet, files []*ast.File) {
 	weights := edges(set, files)
 	var names []string

@@ -34,7 +34,8 @@ type Outcome struct {
 	held bool
 	// wrote is true if something was written or a step was taken.
 	wrote bool
-	// again is the shortest time after which any part of the plan requested another reconcile.
+	// again is how long to wait before the next reconcile: the shortest wait that a part of the plan has requested; 0
+	// if no part has requested one.
 	again time.Duration
 	// retry is true if a write was based on an older state. The next reconcile follows soon and decides again.
 	retry bool

@@ -27,20 +27,22 @@ type Plan struct {
 	Finalizer string
 	// Children are the objects that must exist as declared.
 	Children []ensure.Child
-	// Prune holds an empty list of each kind whose undeclared children are deleted.
+	// Prune holds an empty list object, such as a PodList, for each kind of children to clean up. The loop deletes the
+	// object's children of these kinds that are not in Children, except those for which Stays returns true.
 	Prune []client.ObjectList
 	// Stays, if set, reports whether an undeclared child is kept.
 	Stays func(client.Object) bool
 	// Patches change objects of other owners, and in them only the few fields that opcrew owns.
 	Patches []Patch
-	// Step is an action outside the Kubernetes API. The loop takes it only if all of the above succeeded.
+	// Step is an action outside the Kubernetes API. The loop takes this step only after all children and Patches of the
+	// plan have been written without a failure.
 	Step *Step
 	// Release is a finalizer to remove from the object, because the cleanup that it protects is done.
 	Release string
-	// Events are events to write after all of the above has succeeded.
+	// Events are Kubernetes events to write once all other changes of the plan, except Independent, have succeeded.
 	Events []Event
 	// Independent holds patches that do not affect the other parts of the plan. The loop applies them last, even after
-	// a failure. It reports a refused patch and tries it again after a minute, without a delay of other work.
+	// a failure. It reports a refused patch, and tries the patch again after a minute without delaying other work.
 	Independent []Patch
 	// Waits describes what the next step waits for, for the log; "" if there is no next step.
 	Waits string
@@ -72,9 +74,9 @@ type Patch struct {
 	Fields *fieldpath.Set
 }
 
-// contest returns the key under which applications of the patch are counted, to detect another manager that undoes
-// them. The key names the object and the fields that the patch writes, so a contest over one label does not stop other
-// changes of the object.
+// contest returns the key under which opcrew counts how often it has applied the patch, to detect another manager that
+// keeps undoing it. The key names the object and the fields that the patch writes, so a conflict over one label does
+// not stop other changes of the object.
 func (p Patch) contest() types.UID {
 	if p.Fields == nil {
 		return p.Object.GetUID()

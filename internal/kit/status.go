@@ -34,7 +34,9 @@ func (l *Loop[O, F, D]) writeStatus(ctx context.Context, gvk schema.GroupVersion
 	if isGone(object) || equality.Semantic.DeepEqual(before, object) {
 		return l.result(ctx, key, plan, done)
 	}
-	if done.retry && isReady(object) { // the conflict means that the state behind Ready may be outdated
+	// After a write conflict, this status may be based on outdated objects, so do not write Ready=True. The next
+	// reconcile follows soon.
+	if done.retry && isReady(object) {
 		return l.result(ctx, key, plan, done)
 	}
 	record := l.Records != nil && l.Records(before, object)
@@ -76,8 +78,8 @@ func (l *Loop[O, F, D]) patchStatus(ctx context.Context, gvk schema.GroupVersion
 	return true
 }
 
-// statusWait returns how long to postpone the status. It postpones mere progress longer than a refusal by the API
-// server.
+// statusWait returns how long to postpone the status write. A status that only reports progress must wait longer than
+// one that reports a problem, such as a refusal by the API server.
 func (l *Loop[O, F, D]) statusWait(before, after client.Object, done Outcome) time.Duration {
 	key, now := client.ObjectKeyFromObject(after), l.Clock.Now()
 	if done.Err == nil && isProgress(before, after) {

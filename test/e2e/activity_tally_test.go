@@ -22,11 +22,11 @@ type tally struct {
 	host, name, dir string
 }
 
-// truly is the message in the status after the counting command has ended by itself. The operator itself never uses
-// exit code 7.
+// truly is the status message of an Activity whose test command has run to its end. The command then exits with code 7,
+// which opcrew itself never uses, so the message cannot have another cause.
 const truly = "exit code 7"
 
-// tallied creates the counting command and an Activity that runs it.
+// tallied creates an Activity whose command counts its own starts and ends in files on the host.
 func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tally {
 	t.Helper()
 	y := c.tally(t, host, name)

@@ -33,7 +33,7 @@ func newChores(t *testing.T) *chores {
 		t.Fatal(err)
 	}
 	c := &chores{cluster: connect(t)}
-	c.removePools(t) // taints of pools would keep commands off two hosts
+	c.removePools(t) // otherwise, taints of NodePools from earlier tests would keep commands off two hosts
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "chores-"
 	if err := c.Create(t.Context(), ns); err != nil {

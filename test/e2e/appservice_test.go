@@ -31,7 +31,7 @@ const (
 	welcome    = "Welcome to nginx"
 )
 
-// appTest is a namespace with the AppService from the original article.
+// appTest is a namespace with the AppService of the tutorial article that the AppService API comes from.
 type appTest struct {
 	*cluster
 	ns string
@@ -76,7 +76,8 @@ func (c *cluster) freePort(t *testing.T) {
 	}
 }
 
-// apply applies the article's AppService. If image is not empty, it replaces the image.
+// apply applies the manifest of the tutorial article that the AppService API comes from. If image is not empty, apply
+// replaces the manifest's image with it.
 func (a *appTest) apply(t *testing.T, image string) {
 	t.Helper()
 	file := filepath.Join(a.root, "test", "crds", "testdata", "appservices", "accept", "article.yaml")
@@ -99,7 +100,8 @@ func (a *appTest) edit(t *testing.T, patch string) {
 	a.kubectl(t, "patch", "-n", a.ns, "appservice/"+articleApp, "--type=merge", "-p", patch)
 }
 
-// await waits until Ready has the given status, its message contains words, and the given number of pods is ready.
+// await waits until Ready has the given status and a message with the given words, and the given number of pods is
+// ready.
 func (a *appTest) await(t *testing.T, status metav1.ConditionStatus, serving int, words string) {
 	t.Helper()
 	eventually.True(t, 2*time.Minute, fmt.Sprintf("Ready is %s with %d ready pods and the words %q", status, serving, words), func() error {
@@ -173,7 +175,7 @@ func TestSmokeAnAppServiceServesThroughEveryChange(t *testing.T) {
 	a.await(t, metav1.ConditionTrue, 3, "3 of 3 pods are ready")
 	a.edit(t, `{"spec":{"size":2}}`)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")
-	a.apply(t, "") // the registry no longer has the article's image
+	a.apply(t, "") // the unchanged manifest, with an image that the local cluster's registry does not have
 	a.await(t, metav1.ConditionFalse, 2, "nginx:1.7.9")
 	a.apply(t, nginxImage)
 	a.await(t, metav1.ConditionTrue, 2, "2 of 2 pods are ready")

@@ -27,10 +27,11 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// articleDiva is the name of the Diva in the original article.
+// articleDiva is the name of the Diva in the tutorial article that the Diva API comes from.
 const articleDiva = "diva-test"
 
-// divaTest is a namespace with the article's Diva, which runs real images: sshd, ansible, and a playbook.
+// divaTest is a namespace with the Diva of the tutorial article that the Diva API comes from. The Diva runs real
+// images: sshd, ansible, and a playbook.
 type divaTest struct {
 	*cluster
 	ns string
@@ -42,7 +43,7 @@ func newDivaTest(t *testing.T) *divaTest {
 		t.Fatal(err)
 	}
 	c := connect(t)
-	c.removePools(t) // taints of pools would leave one node for all clients
+	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all clients
 	d := &divaTest{cluster: c}
 	d.wantLonghorn(t)
 	ns := &corev1.Namespace{}
@@ -56,8 +57,8 @@ func newDivaTest(t *testing.T) *divaTest {
 	return d
 }
 
-// wantLonghorn creates the StorageClass "longhorn" that the article's Diva names. It provisions volumes like the
-// cluster's own StorageClass.
+// wantLonghorn creates the StorageClass longhorn as a copy of the cluster's default StorageClass. The manifest of the
+// tutorial article that the Diva API comes from uses this name.
 func (d *divaTest) wantLonghorn(t *testing.T) {
 	t.Helper()
 	classes := &storagev1.StorageClassList{}
@@ -88,7 +89,7 @@ func (c *cluster) debian(t *testing.T, name string) string {
 	return strings.TrimSuffix(out[0], ",")
 }
 
-// apply applies the article's Diva. It replaces the images by existing ones.
+// apply applies the manifest of the tutorial article that the Diva API comes from, with images that exist.
 func (d *divaTest) apply(t *testing.T) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(d.root, "internal", "kinds", "diva", "testdata", "article.yaml"))
@@ -252,7 +253,7 @@ while [ ! -e /tmp/stop ]; do
 done
 echo "logins: $n, refused: $f"`
 
-// rotationTime is more than twice the time in which kubelets update a key in all pods.
+// rotationTime is more than twice the time that kubelets need to update a mounted SSH key in all pods.
 const rotationTime = 10 * time.Minute
 
 func TestDivaARotationRefusesNoLogin(t *testing.T) {

@@ -97,8 +97,8 @@ func hasVariable(p corev1.Pod, name string) bool {
 	return false
 }
 
-// step returns a text that changes with each step of a membership change. It contains the pods, their modes, and the
-// members in the status.
+// step returns a text that changes with each step of a membership change. It contains the members in the status, and
+// for each pod its name, its image, how its etcd starts, and whether the pod is being deleted.
 func (e *etcdTest) step(ctx context.Context) (string, error) {
 	pods := &corev1.PodList{}
 	if err := e.List(ctx, pods, client.InNamespace(e.ns), client.MatchingLabels{"etcd_cluster": articleEtcd}); err != nil {

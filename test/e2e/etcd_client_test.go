@@ -33,7 +33,7 @@ func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 // meaningful.
 const served = 100
 
-// awaitServed waits until a client has completed the number of requests in served.
+// awaitServed waits until a client has completed more requests than before, as many more as the constant served says.
 func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	t.Helper()
 	before := c.Totals()
@@ -46,8 +46,8 @@ func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	})
 }
 
-// during runs clients while the test calls happens. The clients must see no violation of etcd's guarantees. If away is
-// false, all their requests must also succeed.
+// during calls the function happens while a client sends requests to the etcd cluster. The client must see no violation
+// of etcd's guarantees. If away is false, all requests of the client must also succeed.
 func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
 	t.Helper()
 	c := e.startClient(t)

@@ -103,7 +103,8 @@ func (e *etcdTest) wantSpread(t *testing.T) {
 
 func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
-	e.create(t, asked(3, etcd.V36, withClaims())) // nodes count as lost after the default of five minutes
+	// This spec keeps the default, so a node counts as lost only after five minutes.
+	e.create(t, asked(3, etcd.V36, withClaims()))
 	members := names(e.pods(t))
 	e.during(t, "a node away for a while", false, func() {
 		node := e.nodeWithoutLeader(t)

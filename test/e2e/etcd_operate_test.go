@@ -73,7 +73,7 @@ func TestAPausedEtcdClusterIsLeftAlone(t *testing.T) {
 	members := e.memberIDs(t)
 	e.edit(t, `{"paused":true,"size":1}`)
 	e.awaitSays(t, metav1.ConditionFalse, "Paused: spec.paused: ")
-	// Ten seconds are enough for two reconciles if the cluster were not paused.
+	// If the cluster were not paused, the operator would reconcile it twice within ten seconds.
 	eventually.Stays(t, 10*time.Second, "a paused cluster keeps its members", func() error {
 		if now := e.memberIDs(t); now != members {
 			return fmt.Errorf("the members were %s and are %s", members, now)

@@ -30,8 +30,8 @@ var (
 	dataUser = testenv.ServiceAccountUser(namespace, "opcrew-"+dataLayer)
 )
 
-// etcdTest is a namespace for an EtcdCluster that has the name in the original article. Tests read its status as
-// clients of the CoreOS operator do.
+// etcdTest is a namespace for an EtcdCluster with the name from the tutorial article about the CoreOS operator. Tests
+// read the status of the EtcdCluster as clients of the CoreOS operator do.
 type etcdTest struct {
 	*cluster
 	ns       string
@@ -47,7 +47,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	for _, version := range versions {
 		c.wantImage(t, etcd.Image(version))
 	}
-	c.removePools(t) // taints of pools would leave one node for all members
+	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all members
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "etcd-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -57,7 +57,7 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
 }
 
-// asked returns a spec with the given number of members and version, and with the fields in more.
+// asked returns a spec with the given number of members, the given version, and the additional fields that more lists.
 func asked(size int, version string, more ...map[string]any) map[string]any {
 	spec := map[string]any{"size": int64(size), "version": version}
 	for _, m := range more {

@@ -119,8 +119,8 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	return out
 }
 
-// timed returns the time from act until the given number of members with the version is ready. It does not count the
-// pod lost.
+// timed calls act, and returns the time until the given number of members with the given version is ready. If lost is
+// not nil, the pod lost must also be gone by then.
 func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
 	t.Helper()
 	begin := time.Now()

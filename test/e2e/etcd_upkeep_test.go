@@ -107,7 +107,8 @@ func TestAnEtcdClusterFullOfWhatIsKeptSaysSoAndTakesALargerQuota(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
 	e.create(t, asked(3, etcd.V36, withVariable(withClaims(), "ETCD_QUOTA_BACKEND_BYTES", fmt.Sprint(smallQuota))))
 	eventually.True(t, 3*time.Minute, "Ready reports that no data is left to give up", func() error {
-		e.fill(t) // etcd keeps more revisions than this, so only defragmentation can free space
+		// fill writes fewer revisions than etcd retains, so only defragmentation can free space, not compaction.
+		e.fill(t)
 		s, _ := e.status(t)
 		ready := meta.FindStatusCondition(s.Conditions, "Ready")
 		if ready == nil || ready.Reason != "NoSpace" || !strings.Contains(ready.Message, "no more space can be freed") {
@@ -134,8 +135,9 @@ func (e *etcdTest) onNode(t *testing.T, pod corev1.Pod, script string, in io.Rea
 	return out
 }
 
-// spoil changes a value in a member's data file but not in its log, as a bad disk could. It pauses etcd during the
-// change, and then kills it before it can overwrite the change. The kubelet restarts etcd.
+// spoil changes a value in a member's data file but not in its log, as a bad disk could. It stops the etcd process with
+// SIGSTOP, changes the file, and kills the process, so that etcd cannot overwrite the change. The kubelet restarts
+// etcd.
 func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "db")
@@ -152,7 +154,7 @@ func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	e.onNode(t, pod, `cat >$db; kill -KILL $etcd`, bytes.NewReader(data))
 }
 
-// spoilFile replaces the last occurrence of a value in a data file by another value of the same length.
+// spoilFile replaces the text old in the last value of a data file with the text changed, which has the same length.
 func spoilFile(file string, old, changed []byte) error {
 	db, err := bolt.Open(file, 0o600, nil)
 	if err != nil {
@@ -233,7 +235,7 @@ func (e *etcdTest) leaderOf(t *testing.T) string {
 	return ""
 }
 
-// handOver makes another member etcd's leader.
+// handOver transfers the leadership of the etcd cluster from the member leader to the member whose ID is to.
 func (e *etcdTest) handOver(t *testing.T, leader string, to uint64) {
 	t.Helper()
 	err := e.ask(t, e.clientURL(leader), func(ctx context.Context, c *clientv3.Client) error {

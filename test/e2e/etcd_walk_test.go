@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// etcdctl runs etcdctl in a new pod, as the original article does, and returns the output.
+// etcdctl runs etcdctl in a new pod, as the tutorial article about the CoreOS operator does, and returns the output.
 func (e *etcdTest) etcdctl(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
@@ -134,8 +134,8 @@ func (e *etcdTest) remove(t *testing.T) {
 
 func TestTheManifestOfTheArticleIsExplainedWhereItsImageIsNotThere(t *testing.T) {
 	e := newEtcdTest(t, etcd.V35)
-	// These are the versions with which the article creates, scales and upgrades its cluster. The local cluster has no
-	// image of them.
+	// These three manifests of a tutorial article about the CoreOS operator create, scale and upgrade a cluster. The
+	// local cluster has no images of the old etcd versions that they name.
 	for _, file := range []string{"etcd-cluster.yaml", "etcd-cluster-scaled.yaml", "etcd-cluster-upgraded.yaml"} {
 		e.kubectl(t, "apply", "-n", e.ns, "-f", filepath.Join(e.root, "test", "e2e", "testdata", file))
 		e.awaitSays(t, metav1.ConditionFalse, "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull")

@@ -95,7 +95,8 @@ func TestAGibibyteOfAnEtcdClusterIsBackedUpWithin64MiBThoughServersFail(t *testi
 
 	e.backUp(t, "memberless", small(inBucket(bucket+"/memberless", "aws")))
 	e.worker(t, "memberless")
-	for _, pod := range e.pods(t)[:2] { // one of these two pods is not the leader, and the backup reads from it
+	// The backup reads from the first member that is not the leader, so it reads from one of the first two members.
+	for _, pod := range e.pods(t)[:2] {
 		e.toEtcd(t, pod, "kill -KILL $etcd")
 	}
 	e.backup(t, "memberless", "is saved though members die", saved)

@@ -38,7 +38,7 @@ func (e *etcdTest) restore(t *testing.T, kind etcdv1beta2.StorageType, from etcd
 	}
 }
 
-// restored waits until Ready of the EtcdRestore has the given status and reason.
+// restored waits until the condition Ready of the EtcdRestore has the given status and reason.
 func (e *etcdTest) restored(t *testing.T, status metav1.ConditionStatus, reason string) *etcdv1beta2.EtcdRestore {
 	t.Helper()
 	r := &etcdv1beta2.EtcdRestore{}

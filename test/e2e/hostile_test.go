@@ -29,8 +29,8 @@ const (
 	memoryLimit = 512 << 20
 )
 
-// A tenant runs images whose servers send texts that exceed any memory, endless lists, thousands of members, or bytes
-// at a very slow rate. The operator must not run out of memory, and must still serve the cluster of another tenant.
+// A tenant runs images whose servers send strings that do not fit into memory, endless lists, thousands of members, or
+// bytes at a very slow rate. The operator must not run out of memory, and must still serve another tenant's cluster.
 func TestServersThatLieHarmNeitherTheOperatorNorOtherClusters(t *testing.T) {
 	r := newRedisTest(t, "")
 	r.hostileImages(t)
@@ -131,7 +131,8 @@ func (c *cluster) wantServersRead(t *testing.T, ns string) {
 	}
 }
 
-// served returns how many clients have connected to the pods of a kind, for each type of wrong response that they got.
+// served returns, for each type of wrong response, to how many connections the hostile servers of a kind of cluster
+// (EtcdCluster or RedisEnterpriseCluster) have sent it. It reads this from the logs of the servers' pods.
 func (c *cluster) served(t *testing.T, ns, kind string) map[string]int {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -143,7 +144,8 @@ func (c *cluster) served(t *testing.T, ns, kind string) map[string]int {
 		if !ownedBy(&pod, kind) {
 			continue
 		}
-		out, _ := c.program("kubectl", "logs", "-n", ns, pod.Name, "--all-containers", "--ignore-errors").Output() // fails for a pod that has no log yet
+		// Ignore the error: kubectl logs fails for a pod that has no log yet.
+		out, _ := c.program("kubectl", "logs", "-n", ns, pod.Name, "--all-containers", "--ignore-errors").Output()
 		for line := range strings.Lines(string(out)) {
 			if _, lie, found := strings.Cut(strings.TrimSpace(line), " gets: "); found {
 				lies[lie]++

@@ -28,7 +28,7 @@ type island struct {
 	calls      chan func()
 }
 
-// newIsland creates an island, which exists until the test ends.
+// newIsland creates a network namespace from which only the API server can be reached. It exists until the test ends.
 func newIsland(t *testing.T, c *cluster) *island {
 	t.Helper()
 	i := &island{calls: make(chan func())}

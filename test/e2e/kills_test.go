@@ -33,9 +33,9 @@ func (c *cluster) killLeader(ctx context.Context, layer string) error {
 	return c.Delete(ctx, pod, client.GracePeriodSeconds(0))
 }
 
-// killAtSteps kills the leader pod of the operator (in the given layer) after each step of a change, until stop is
-// called. stop returns the number of kills. A new leader waits until the lease expires, so a single run does not kill
-// the operator at every step.
+// killAtSteps kills the leader pod of a layer (one Deployment of the operator) after each step of a change, until stop
+// is called. stop returns the number of kills. A new leader waits until the lease expires, so a single run does not
+// kill the operator at every step.
 func (c *cluster) killAtSteps(t *testing.T, layer string, step func(context.Context) (string, error)) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -33,11 +33,11 @@ import (
 const (
 	articleCache   = "example-memcached"
 	memcachedImage = cachev1alpha1.DefaultImage
-	// keys is the number of keys, which is enough to measure a server's share of them to within one percent.
+	// keys is the number of keys. It is large enough to measure each server's share of the keys to within one percent.
 	keys = 4000
 )
 
-// cacheTest is a namespace with the Memcached from the original article.
+// cacheTest is a namespace with the Memcached of the tutorial article that the Memcached API comes from.
 type cacheTest struct {
 	*cluster
 	ns string
@@ -50,7 +50,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 	}
 	c := connect(t)
 	c.wantImage(t, memcachedImage)
-	c.removePools(t) // taints of pools would leave one node for all servers
+	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all servers
 	ns := &corev1.Namespace{}
 	ns.GenerateName = "memcached-"
 	if err := c.Create(t.Context(), ns); err != nil {
@@ -83,7 +83,7 @@ func (c *cluster) wantImage(t *testing.T, image string) {
 	}
 }
 
-// apply applies the article's manifest unchanged.
+// apply applies the unchanged manifest of the tutorial article that the Memcached API comes from.
 func (c *cacheTest) apply(t *testing.T, flags ...string) {
 	t.Helper()
 	file := filepath.Join(c.root, "test", "crds", "testdata", "memcacheds", "accept", "article.yaml")
@@ -104,7 +104,8 @@ func (c *cacheTest) get(t *testing.T) *cachev1alpha1.Memcached {
 	return m
 }
 
-// await waits until Ready has the given status, its message contains words, and the given number of servers is ready.
+// await waits until Ready has the given status and a message with the given words, and the given number of servers is
+// ready.
 func (c *cacheTest) await(t *testing.T, status metav1.ConditionStatus, size int, words string) *cachev1alpha1.Memcached {
 	t.Helper()
 	var m *cachev1alpha1.Memcached
@@ -151,7 +152,7 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 }
 
 // newRing gives each server 400 points on the hash ring. With so many points, each server's share of the keys is
-// accurate to a few percent for any server names, which contain the namespace of the test.
+// accurate to a few percent, whatever the server names are. They vary, because they contain the test's namespace.
 func newRing(servers []string) *ring {
 	r := &ring{owner: map[uint32]string{}, addr: map[string]string{}}
 	for _, server := range servers {
@@ -228,7 +229,7 @@ func (r *ring) fill(t *testing.T) {
 	}
 }
 
-// misses returns how many keys are missing on each server. It does not query the servers in down.
+// misses returns how many keys are missing on each server. It does not query the servers that down lists.
 func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -255,7 +256,7 @@ func (r *ring) misses(t *testing.T, down ...string) map[string]int {
 	return out
 }
 
-// wantMisses checks that exactly the keys of the given servers are missing, and all of these.
+// wantMisses checks that all keys of the given servers are missing, and no other keys.
 func (r *ring) wantMisses(t *testing.T, when string, servers ...string) {
 	t.Helper()
 	want := map[string]int{}

@@ -39,8 +39,8 @@ type serviceTest struct {
 	ns, name string
 }
 
-// sample is the manifest in the original article, with an image that exists and with smaller resource requests. The
-// requests in the article would fill three machines.
+// sample is the manifest of the tutorial article that the MicroServiceDeploy API comes from, with an image that exists
+// and with smaller resource requests. The original requests would fill three machines.
 const sample = `{
 	"apiVersion": "custom.ops/v1", "kind": "MicroServiceDeploy", "metadata": {"name": "ms-sample-v1s0"},
 	"spec": {
@@ -136,7 +136,8 @@ func (s *serviceTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantAnswer waits until the visitor gets a response with the given status code for which fits returns true.
+// wantAnswer waits until the visitor gets a response that has the given status code, and for which the function fits
+// returns true.
 func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answer) bool) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, what, func() error {

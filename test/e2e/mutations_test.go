@@ -28,7 +28,7 @@ const mutationsBudget = 15 * time.Minute
 // it. After the change is reverted, the object must be Ready again.
 func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c := connect(t)
-	c.removePools(t) // taints of pools would leave one node for all pods
+	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all pods
 	for _, image := range []string{nginxImage, memcachedImage} {
 		c.wantImage(t, image)
 	}

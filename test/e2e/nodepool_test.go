@@ -25,7 +25,8 @@ const (
 	masterLabel = "node-pool.lailin.xyz/master"
 )
 
-// article returns the path of the original article's manifest, which contains the NodePools test and master.
+// article returns the path of the manifest of the tutorial article that the NodePool API comes from. The manifest
+// contains the NodePools test and master.
 func (c *cluster) article(updated bool) string {
 	name := "article.yaml"
 	if updated {
@@ -34,8 +35,8 @@ func (c *cluster) article(updated bool) string {
 	return filepath.Join(c.root, "test", "crds", "testdata", "nodepools", "accept", name)
 }
 
-// articlesFirst returns the path of a file that contains only the first object of the article's manifest, the NodePool
-// test.
+// articlesFirst returns the path of a file that contains only the NodePool test. This is the first object in the
+// manifest of the tutorial article that the NodePool API comes from.
 func (c *cluster) articlesFirst(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(c.article(false))

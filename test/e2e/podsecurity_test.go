@@ -96,8 +96,8 @@ func withoutNodePorts(node any) {
 	}
 }
 
-// The operator checks pods too, because an object may have been stored before the CRD had a rule. So the test uses a
-// field that no rule of the CRD checks.
+// Rules of a CRD can refuse a spec that breaks the Pod Security Standard, but an object may be older than the rule. So
+// the operator also checks the pods that it writes. The test sets a field that no rule of the CRD checks.
 func TestAPodThatBreaksTheStandardIsNotWritten(t *testing.T) {
 	c := connect(t)
 	ns := c.enforcing(t, "privileged")

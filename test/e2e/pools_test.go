@@ -101,7 +101,7 @@ func (c *cluster) wantNode(t *testing.T, name string, labels map[string]string, 
 	})
 }
 
-// wantPool waits until Ready of a NodePool has the given status and reason.
+// wantPool waits until the condition Ready of a NodePool has the given status and reason.
 func (c *cluster) wantPool(t *testing.T, name string, status metav1.ConditionStatus, reason string) *nodesv1.NodePool {
 	t.Helper()
 	pool := &nodesv1.NodePool{}
@@ -176,7 +176,8 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 	})
 }
 
-// wantAsBefore waits until every node has the labels, annotations and taints in before, and no RuntimeClass exists.
+// wantAsBefore waits until every node has the labels, annotations and taints that before holds for it, and the
+// RuntimeClasses of all NodePools are gone.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
 	eventually.True(t, soon, "every node has the same labels, annotations and taints as before the pools", func() error {

@@ -21,8 +21,8 @@ import (
 
 const articleRedis = "redis-enterprise"
 
-// The article's manifest names the vendor's proprietary image. opcrew runs Valkey instead, and reports this in the
-// status.
+// The test applies the manifest of a published article about the Redis Enterprise operator. The manifest names the
+// vendor's proprietary image. opcrew runs Valkey instead, and reports this in the status.
 func TestTheManifestOfTheArticleOnRedisServesWithoutTheVendorsImage(t *testing.T) {
 	r := newRedisTest(t, "")
 	if !r.holds(t, "valkey/valkey:9.1") {

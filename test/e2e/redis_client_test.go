@@ -104,8 +104,8 @@ func (w *redisWriter) longest() time.Duration {
 	return w.gap
 }
 
-// confirmed starts writers that wait until a replica has each write. The writers of plain do not wait for that, like
-// most clients.
+// confirmed starts writers that wait until a replica has each write. The method plain starts writers that do not wait
+// for a replica, like most clients.
 func (r *redisTest) confirmed(t *testing.T) *redisWriter {
 	return begin(t, r, r.client(t).put)
 }

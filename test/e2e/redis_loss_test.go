@@ -58,7 +58,7 @@ func oneOfEach() []string {
 // pipelined is the number of commands that a client sends in one pipeline.
 const pipelined = 1024
 
-// putAll writes a different value for each key. All values start with words.
+// putAll writes a different value for each key. Each value starts with the given words.
 func (c *redisClient) putAll(t *testing.T, keys []string, words string) {
 	t.Helper()
 	for some := range slices.Chunk(keys, pipelined) {

@@ -27,7 +27,7 @@ const (
 	podsEvery = time.Second
 )
 
-// claims contains the ranges of slots that servers report to serve as primary, by the address of the server.
+// claims maps the address of each server to the ranges of slots that the server, by its own report, serves as primary.
 type claims map[string][]clusternodes.Range
 
 // redisObserver continuously queries all servers, in parallel, for the slots that they serve as primary. It shares no

@@ -91,7 +91,8 @@ func (s redisServer) measure(t *testing.T) {
 	fmt.Println()
 }
 
-// redisTimes contains the times of scaling once: until the object is Ready, and during the migration of slots.
+// redisTimes holds two times of one change of the number of pods: all is the time until the object is Ready, and moving
+// is the part of it in which slots migrate.
 type redisTimes struct{ all, moving time.Duration }
 
 // scaled changes the number of pods, and returns the time until the change is complete.
@@ -139,7 +140,8 @@ func (r *redisTest) byCLI(t *testing.T, program string) (down, up time.Duration)
 
 func (r *redisTest) rebalance(t *testing.T, program string, args ...string) time.Duration {
 	t.Helper()
-	pod := r.pods(t)[0] // migrated keys are sent to the address that the tool gets, so it must be valid for other pods
+	// Give the tool the pod's IP and not localhost, because other pods send migrated keys to this address.
+	pod := r.pods(t)[0]
 	began := time.Now()
 	r.cli(t, program, pod.Name, append([]string{"--cluster", "rebalance", fmt.Sprintf("%s:%d", pod.Status.PodIP, redisv1alpha1.HomePort)}, args...)...)
 	took := time.Since(began)
@@ -182,7 +184,7 @@ func (r *redisTest) fill(t *testing.T) {
 	}
 }
 
-// wantFilled checks that all keys that fill wrote exist.
+// wantFilled checks that every key that the method fill has written still exists.
 func (r *redisTest) wantFilled(t *testing.T) {
 	t.Helper()
 	c := r.client(t)

@@ -76,7 +76,7 @@ func (r *redisTest) jobs(t *testing.T) string {
 	server := goredis.NewClient(&goredis.Options{
 		Addr: net.JoinHostPort(r.pods(t)[0].Status.PodIP, fmt.Sprint(redisv1alpha1.HomePort)), Username: redispod.System, Password: string(secret.Data["password"]),
 	})
-	defer func() { _ = server.Close() }() // the server has already responded
+	defer func() { _ = server.Close() }() // ignore the error: the server has already responded
 	answer, err := server.Do(t.Context(), "CLUSTER", "GETSLOTMIGRATIONS").Result()
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type redisTest struct {
 // smallRedis is the part of a spec that sets small resources for pods. Most tests use it.
 const smallRedis = "redisEnterpriseNodeResources: {limits: {cpu: 400m, memory: 128Mi}, requests: {cpu: 40m, memory: 128Mi}}\n"
 
-// newRedisTest creates a small Redis cluster, with more added to its spec, and waits until it is ready.
+// newRedisTest creates a small Redis cluster and waits until it is ready. more is YAML to add to the spec.
 func newRedisTest(t *testing.T, more string) *redisTest {
 	t.Helper()
 	return newRedisTestOf(t, "redis", redisImage, smallRedis+more)

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// samplesFolder is the folder with the samples, which a user applies as a whole. samplesTime is the time limit until
-// all samples are Ready, including the builds of their images.
+// samplesFolder is the folder with the samples. A user applies the whole folder with one command. samplesTime is the
+// time limit until all samples are Ready, including the builds of their images.
 const (
 	samplesFolder = "config/samples"
 	samplesTime   = 5 * time.Minute
@@ -127,7 +127,8 @@ func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	})
 }
 
-// wantNodes checks that the pods of an instance run on at least the given number of nodes.
+// wantNodes checks that the pods of one custom resource run on at least the given number of nodes. instance is the name
+// of the custom resource.
 func (c *cluster) wantNodes(t *testing.T, instance string, least int) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -152,8 +153,8 @@ func TestTheSamplesCanBeAppliedServerSideAsWell(t *testing.T) {
 	connect(t).applySamples(t, "--server-side")
 }
 
-// The registry must refuse an image that is not in its catalogue at once, with the image's name, so that users do not
-// wait for it.
+// If an image is not in the catalogue of the local cluster's registry, the registry must refuse it immediately and name
+// the image, so that users do not wait for it.
 func TestAnImageThatTheRegistryDoesNotHaveIsRefusedAtOnce(t *testing.T) {
 	c := connect(t)
 	c.removePools(t)

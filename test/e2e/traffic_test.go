@@ -25,7 +25,7 @@ const pause = 5 * time.Millisecond
 // newcomers is an HTTP client that opens a new connection for every request, as new users of a service would.
 var newcomers = &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
-// fetchPage requests a page, and returns an error unless the page contains words.
+// fetchPage requests a page, and returns an error unless the page contains the given text.
 func fetchPage(ctx context.Context, url, words string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

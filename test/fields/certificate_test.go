@@ -21,7 +21,8 @@ import (
 // members of an EtcdCluster and the operator then use this certificate for TLS.
 const withCertificate = "fields/certificate"
 
-// certify stores the trial's self-signed certificate and its key in a Secret that has the annotation.
+// certify stores the trial's self-signed certificate and its key in a Secret if the Secret has the annotation
+// withCertificate.
 func (t *trial) certify(secret *unstructured.Unstructured) error {
 	if _, marked := secret.GetAnnotations()[withCertificate]; !marked {
 		return nil

@@ -97,11 +97,11 @@ func watch(t *testing.T) client.Reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = copied.Start(t.Context()) }() // if the cache does not start, every row fails
+	go func() { _ = copied.Start(t.Context()) }() // ignore the error: without the cache, every test case fails
 	return copied
 }
 
-// carryOut runs the edits of all trials, atOnce of them concurrently.
+// carryOut runs the edits of all trials, at most atOnce of them at the same time.
 func carryOut(t *testing.T, trials []*trial) {
 	t.Helper()
 	var group errgroup.Group
@@ -116,10 +116,10 @@ func carryOut(t *testing.T, trials []*trial) {
 				outcome = trial.err.Error()
 			}
 			t.Logf("%s: %s", trial, outcome)
-			return nil // the test of the row reports the error
+			return nil // a subtest for this trial reports trial.err
 		})
 	}
-	_ = group.Wait() // the tests of the rows report errors
+	_ = group.Wait() // always nil: each trial keeps its own error
 }
 
 // done returns an error unless the effect of the edit was observed. If the edit must not replace pods, done checks the

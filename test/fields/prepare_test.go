@@ -22,7 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// prepare creates the cluster-scoped objects that rows name. It waits until the operator can run Activities.
+// prepare creates the cluster-scoped objects that rows of the test table refer to, such as the StorageClass longhorn.
+// Then it waits until the operator can run Activities.
 func prepare(t *testing.T) {
 	t.Helper()
 	class := &storagev1.StorageClass{Provisioner: testenv.VolumeProvisioner, AllowVolumeExpansion: new(true)}
@@ -39,7 +40,7 @@ func prepare(t *testing.T) {
 	policiesWork(t)
 }
 
-// policiesWork waits until the API server certainly applies the admission policies of Activities to new objects.
+// policiesWork waits long enough to be sure that the API server applies the admission policies of Activities.
 func policiesWork(t *testing.T) {
 	t.Helper()
 	operator.Until(t, "the API server has recorded the requesters of Activities for a while", func() error {

@@ -126,7 +126,8 @@ func (t *trial) expected() []table.See {
 	}}
 }
 
-// effect returns an error until the operator has processed the edited spec and the row's effect has happened.
+// effect returns nil once the operator has processed the edited spec and the edit has had the effect that the table row
+// describes. Before that, it returns an error.
 func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	if err := t.observed(ctx, from); err != nil {
 		return err

@@ -36,7 +36,7 @@ func podOf(b *etcdv1beta2.EtcdBackup, t task, attempt int, options ...podOption)
 	return pod
 }
 
-// reporting makes a pod end the given time before noon, with a result.
+// reporting makes a pod that ended with the given result. The pod ended the given duration before noon.
 func reporting(before time.Duration, r backup.Result) podOption {
 	return func(pod *corev1.Pod) {
 		pod.Status.Phase = corev1.PodSucceeded

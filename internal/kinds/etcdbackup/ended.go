@@ -60,8 +60,8 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	return nil
 }
 
-// deadline returns the time after which opcrew gives up a pod that has not reported its end; zero if there is none.
-// Before this time, the kubelet kills the container, so that no two pods ever work at the same time.
+// deadline returns the time after which opcrew no longer waits for a pod that has not reported its end; zero if there
+// is none. Before this time, the kubelet kills the container, so that no two pods ever work at the same time.
 func deadline(pod *corev1.Pod) time.Time {
 	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 	switch {

@@ -53,8 +53,8 @@ type attempts struct {
 	pods []corev1.Pod
 }
 
-// judge decides about the run of an EtcdBackup from what was read. It uses the time of the reads and not the current
-// time, because only the pods that matter at the time of the reads were read.
+// judge decides what to do next for an EtcdBackup. It uses the time at which the pods were read and not the current
+// time, because at a later time the decision could depend on pods that were not read.
 func judge(b *etcdv1beta2.EtcdBackup, f attempts) verdict {
 	a := agenda.Of(b, f.now)
 	v := verdict{now: f.now, wrong: a.Wrong, next: a.Next, late: !a.Due.IsZero() && !b.Spec.Suspend}
@@ -129,7 +129,7 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 	if pod == nil {
 		return
 	}
-	// The pod of a failed attempt may still report a success after opcrew gave it up.
+	// The pod of a failed attempt may report a success after opcrew has stopped waiting for the pod.
 	if result := outcome(pod, now); result != nil && result.Outcome != backup.Succeeded {
 		v.waits = fmt.Sprintf("attempt %d of %d failed: %s; the next attempt is pod %s", next.attempt-1, etcdv1beta2.BackupAttempts, result.Message, next.podName(b))
 		v.stuck = true

@@ -27,7 +27,7 @@ import (
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups,verbs=get;list;watch;patch
 // Write the status of the EtcdBackups.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/status,verbs=patch
-// Set owner references on pods that block the deletion of an EtcdBackup.
+// Set owner references on pods that block the deletion of an EtcdBackup until the pods are gone.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdbackups/finalizers,verbs=update
 // Read the members of the EtcdCluster that is backed up.
 // +kubebuilder:rbac:groups=etcd.database.coreos.com,resources=etcdclusters,verbs=get;list;watch
@@ -102,8 +102,8 @@ func (r *reconciler) whoSave(ctx context.Context, cluster client.Object) []recon
 	return out
 }
 
-// cameUp passes on the changes of an EtcdCluster that decide whether it can be backed up: it gets its first members, or
-// hibernates.
+// cameUp selects the updates of an EtcdCluster that may change whether the cluster can be backed up: the cluster gets
+// its first members, or spec.hibernate changes.
 var cameUp = kit.Updates(func(e event.UpdateEvent) bool {
 	was, is := e.ObjectOld.(*etcdv1beta2.EtcdCluster), e.ObjectNew.(*etcdv1beta2.EtcdCluster)
 	return len(was.Status.Membership) == 0 && len(is.Status.Membership) > 0 || was.Spec.Hibernate != is.Spec.Hibernate

@@ -42,7 +42,7 @@ func observed(t *testing.T, b *etcdv1beta2.EtcdBackup, live, cached []client.Obj
 	return f
 }
 
-// In the cache of a new process, a run may still be active that has ended and whose pods were deleted.
+// The cache of a new process may still show a run as active, although the run has ended and its pods were deleted.
 func TestNoPodIsCreatedIfTheAPIServerShowsAnotherRun(t *testing.T) {
 	b := backuptest.New(backuptest.Every(3600), backuptest.InRun(etcdv1beta2.RunRunning, 0), withoutSecret)
 	for name, c := range map[string]struct {

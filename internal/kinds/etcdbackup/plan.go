@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// obstacleInterval is the time between two checks of whether an obstacle to a pod is gone.
+// obstacleInterval is how often opcrew checks whether something still prevents the creation of a pod.
 const obstacleInterval = 15 * time.Second
 
 // Decide returns the state of the run and what to do next, including any obstacle to the next pod.
@@ -76,9 +76,9 @@ func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdClu
 	return []ensure.Child{{Object: pod(b, image, cluster, w, order), Once: true}}
 }
 
-// stay returns a function that selects the pods to keep: the pods of the last run, for their logs. It does not keep an
-// outdated pod, or a pod that opcrew gave up before the pod started, because this pod could still start beside its
-// successor.
+// stay returns a function that selects the pods to keep: the pods of the last run, for their logs. The function does
+// not select outdated pods, or pods of abandoned attempts that have not started, because such a pod could still start
+// beside its successor.
 func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }
@@ -94,7 +94,7 @@ func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 			return false
 		}
 		due := dueOf(pod)
-		// A pod of a later run shows that the cached EtcdBackup is stale.
+		// Also keep a pod of a later run, because it shows that the cached EtcdBackup is stale.
 		return !due.Before(b.Status.Run.Due.Time) && !agenda.InFuture(due, f.now) ||
 			slices.ContainsFunc(works, isOf)
 	}

@@ -72,7 +72,8 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 	}
 }
 
-// wait formats a duration, and shows the time after which opcrew gives up a silent pod as a separate summand.
+// wait formats a duration. If the duration looks like the wait for a pod's deadline, wait writes it as two summands:
+// the pod's own time limit, and the constant silence.
 func wait(d time.Duration) string {
 	if d > slack && d < time.Hour {
 		return fmt.Sprintf("%s + %s", d-silence, silence)
@@ -80,10 +81,10 @@ func wait(d time.Duration) string {
 	return d.String()
 }
 
-// unbegun makes a pod whose kubelet has never reported it as started.
+// unbegun removes the pod's start time, as if no kubelet had started the pod.
 func unbegun(pod *corev1.Pod) { pod.Status.StartTime = nil }
 
-// withSidecar adds to the pod a container of another client, which never ends.
+// withSidecar adds a running container to the pod's status, like a sidecar of a service mesh that never ends.
 func withSidecar(pod *corev1.Pod) {
 	pod.Status.Phase = corev1.PodRunning
 	mesh := corev1.ContainerStatus{Name: "mesh", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}

@@ -99,7 +99,8 @@ func reportSaved(set condition.Set, b *etcdv1beta2.EtcdBackup, result backup.Res
 		Object: result.Object, Revision: result.Revision, Size: result.Size, Time: &at, ClusterID: result.ClusterID, Place: s.Run.Place,
 	}
 	set.True(etcdv1beta2.EtcdBackupSaved, cmp.Or(string(result.Reason), etcdv1beta2.ReasonSaved), "Saved "+said(s.Last)+but(result))
-	if proves { // at once, so that Ready does not become True between the save and the verification
+	// Start the verification in the same status write, so that Ready does not become True in between.
+	if proves {
 		s.Run.Phase = etcdv1beta2.RunVerifying
 		reportProving(set, b, verdict{pod: work{verify, s.Run.Due.Time, 1}.podName(b)})
 	}

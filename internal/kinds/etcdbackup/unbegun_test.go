@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup/backuptest"
 )
 
-// bound schedules a pod, created the given time before noon, to a node whose kubelet has never reported the pod.
+// bound makes a pod that is scheduled to a node whose kubelet has never reported the pod. The given duration is the age
+// of the pod at noon.
 func bound(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		pod.CreationTimestamp = metav1.NewTime(backuptest.Noon.Add(-before))
@@ -25,7 +26,7 @@ func bound(before time.Duration) podOption {
 	}
 }
 
-// unplaced makes a pod, created the given time before noon, unschedulable.
+// unplaced makes a pod that the scheduler cannot place. The given duration is the age of the pod at noon.
 func unplaced(before time.Duration) podOption {
 	return func(pod *corev1.Pod) {
 		bound(before)(pod)
@@ -34,7 +35,8 @@ func unplaced(before time.Duration) podOption {
 	}
 }
 
-// evicted marks a pod as deleted the given time before noon. The pod stays, because its kubelet does not react.
+// evicted sets the deletion time of a pod to the given duration before noon. The pod still exists, because its kubelet
+// does not react.
 func evicted(before time.Duration) podOption {
 	return func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: backuptest.Noon.Add(-before)} }
 }
@@ -90,7 +92,8 @@ func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
 	}
 }
 
-// opcrew gave up a pod that its kubelet may still start. The pod must be deleted once its successor exists.
+// opcrew no longer waits for a pod that has not started, but the kubelet may still start it. opcrew must delete the pod
+// once its successor exists.
 func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))

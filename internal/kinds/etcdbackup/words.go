@@ -12,7 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// but returns a clause about a problem that came with a success, such as old backups that could not be deleted.
+// but returns a clause for the message of a success that had a problem, for example because old backups could not be
+// deleted; empty if there was no problem.
 func but(result backup.Result) string {
 	if result.Reason == "" {
 		return ""

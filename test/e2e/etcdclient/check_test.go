@@ -99,7 +99,8 @@ func TestWatchesAreJudged(t *testing.T) {
 	}
 }
 
-// wantJudged checks that Check reports a violation that contains found. If found is "", Check must report no violation.
+// wantJudged checks that Check reports a violation whose text contains the string found. If found is "", Check must
+// report no violation.
 func wantJudged(t *testing.T, h *History, found string) {
 	t.Helper()
 	violations := h.Check()

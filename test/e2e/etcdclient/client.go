@@ -95,8 +95,8 @@ func Start(ctx context.Context, options Options) (*Client, error) {
 	return c, nil
 }
 
-// Stop ends the requests, and reads every key once more. It waits until all watches have received all writes, and then
-// checks the history. The cluster must respond to this within patience.
+// Stop ends the requests of the workers, reads every key once more, and waits until all watches have received all
+// writes. Then it checks the history. If the reads or the watches take longer than patience, Stop reports a violation.
 func (c *Client) Stop(patience time.Duration) (*Report, []string) {
 	c.stop()
 	c.workers.Wait()

@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/e2e/etcd"
 )
 
-// trio runs three etcd members on this machine without opcrew. So no one checks the members' directories before etcd
-// starts.
+// trio runs three etcd members on this machine, without the program that opcrew uses to start etcd in pods. So nothing
+// checks the members' data directories before etcd starts.
 type trio struct {
 	program string
 	dir     string

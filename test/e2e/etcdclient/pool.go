@@ -33,7 +33,8 @@ func newPool(urls []string, open func(string) (Store, error)) (*pool, error) {
 	return p, p.set(urls)
 }
 
-// set replaces the members of the pool. Requests that removed members are processing end without a response.
+// set replaces the members of the pool. It closes the connections to members that are no longer in the list, so
+// requests in progress on these connections end without a response.
 func (p *pool) set(urls []string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,7 @@ func checkRevisions(ops []Op) []string {
 	byCall := slices.Clone(answered)
 	slices.SortFunc(byCall, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	var out []string
-	var last Op // the operation with the highest revision among those answered before
+	var last Op // of the operations that were answered before op was called, the one with the highest revision
 	next := 0
 	for _, op := range byCall {
 		for ; next < len(answered) && answered[next].Return < op.Call; next++ {

@@ -65,7 +65,7 @@ func tell(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// burn uses a CPU for the requested number of milliseconds.
+// burn keeps one CPU busy for the requested number of milliseconds.
 func burn(w http.ResponseWriter, r *http.Request) {
 	ms, err := strconv.Atoi(r.URL.Query().Get("ms"))
 	if err != nil || ms < 0 || ms > 10_000 {

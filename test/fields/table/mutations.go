@@ -16,7 +16,7 @@ type Mutation struct {
 	Change Object
 }
 
-// Mutations returns the edits of all rows, and for every field edits with nonsense values.
+// Mutations returns the edits that the rows describe, and edits that set each field to nonsense values.
 func (f *File) Mutations(root string) ([]Mutation, error) {
 	fields, err := f.Fields(root)
 	if err != nil {

@@ -61,7 +61,8 @@ func write(page, text string, dry bool) (bool, error) {
 	return true, os.WriteFile(page, after, 0o644)
 }
 
-// between returns the page with table between its begin and end marks. It returns an error if a mark is missing.
+// between returns the page after it has replaced the text between the begin and end marks with the given table. It
+// returns an error if a mark is missing.
 func between(page []byte, table string) ([]byte, error) {
 	head, rest, ok := bytes.Cut(page, []byte(beginMark+"\n"))
 	_, tail, closed := bytes.Cut(rest, []byte(endMark))

@@ -77,8 +77,8 @@ func walk(path string, schema *apiextensionsv1.JSONSchemaProps, goType reflect.T
 	return fields
 }
 
-// isOpen reports whether the API server keeps unknown fields of an object. The fields in such a schema only serve
-// validation rules.
+// isOpen reports whether the API server keeps unknown fields of an object. The schema of such an object lists fields
+// only so that validation rules can refer to them.
 func isOpen(schema *apiextensionsv1.JSONSchemaProps) bool {
 	return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
 }

@@ -16,7 +16,7 @@ func TestWhenABackupIsDue(t *testing.T) {
 	const begun, failed, done = etcdv1beta2.RunRunning, etcdv1beta2.RunFailed, etcdv1beta2.RunSucceeded
 	for name, c := range map[string]struct {
 		backup    *etcdv1beta2.EtcdBackup
-		after     time.Duration // relative to noon, when the object was created
+		after     time.Duration // time of the call, counted from noon; the object was created at noon
 		due, next string
 		wrong     string
 	}{

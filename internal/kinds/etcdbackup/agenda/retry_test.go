@@ -19,7 +19,7 @@ func TestWhenARunThatFailedIsMadeAgain(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		backup    *etcdv1beta2.EtcdBackup
-		after     time.Duration // relative to noon, when the run was due
+		after     time.Duration // time of the call, counted from noon; the failed run was due at noon
 		due, next string
 		tried     int32
 	}{

@@ -19,7 +19,7 @@ type Agenda struct {
 	Due, Next time.Time
 	// period is the time between two scheduled backups.
 	period time.Duration
-	// Tried is the number of consecutive failed runs before the due run, if the due run is their retry.
+	// Tried is how many runs in a row failed before the due run, if the due run is an automatic retry; otherwise 0.
 	Tried int32
 }
 
@@ -37,8 +37,8 @@ func startTime(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 // clock or a manual edit, and must not delay the schedule.
 func InFuture(at, now time.Time) bool { return at.After(now.Add(backup.Skew)) }
 
-// since returns the time of the last run, or the creation time of the object. Scheduled times count as due only after
-// it.
+// since returns the time at which the last run was due, or the creation time of the object. Only scheduled times after
+// the returned time can be due.
 func since(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	if b.Status.Run != nil && !InFuture(b.Status.Run.Due.Time, now) {
 		return b.Status.Run.Due.Time

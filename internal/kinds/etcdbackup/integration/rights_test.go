@@ -12,7 +12,8 @@ import (
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
 )
 
-// newTenantsSite returns a site whose tenant creates and edits the EtcdBackup, with the checks of requesters' rights.
+// newTenantsSite returns a test namespace whose EtcdBackup is created and edited by a tenant, a user who has no other
+// rights. The operator checks the rights of the users who requested objects.
 func newTenantsSite(t *testing.T) *site {
 	t.Helper()
 	s := newSiteOf(t, env.CheckingOperator)
@@ -32,7 +33,7 @@ func TestABackupIsNotBegunUntilARoleGrantsTheSecretWithWhichItsImageIsPulled(t *
 	s.await("False "+common.ReasonRequesterMayNot, s.tenant.MayNot("bank")...)
 	s.awaitPods(0)
 	s.tenant.Grant("get", "", "secrets", "bank")
-	s.edit(verified(2)) // without this edit, opcrew would review the right again only within a minute
+	s.edit(verified(2)) // after an edit, opcrew checks the right to the Secret again at once, and not after a minute
 	s.succeeds(s.awaitPod("save", 1))
 	s.await("True Saved")
 	s.operator.ExpectNoWork(func() { s.edit(annotated("example.com/note", "x")) })

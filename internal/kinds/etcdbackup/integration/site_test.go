@@ -71,8 +71,8 @@ func held(finalizers ...string) option {
 	return func(b *etcdv1beta2.EtcdBackup) { b.Finalizers = finalizers }
 }
 
-// site is the namespace of a test, with the operator. Its tenant, if it has one, creates and edits the EtcdBackup;
-// otherwise an administrator does.
+// site is the namespace of a test, with a running operator. Tests create and edit the EtcdBackup as the tenant, a user
+// with few rights. If tenant is nil, they do this as an administrator.
 type site struct {
 	*testing.T
 	ns       string
