@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// crdInterval is the time between two reads of the CRD of a kind that opcrew does not serve yet. opcrew polls the API
-// server for nothing else, and stops once it serves all kinds.
+// crdInterval is the time between two reads of the CRD of a kind that opcrew does not serve yet. Once opcrew serves all
+// kinds, these reads end.
 const crdInterval = 30 * time.Second
 
 // partOfLabel is the label by which opcrew recognizes the CRDs that it installed.
@@ -48,8 +48,8 @@ func reasons(missing []unserved) map[string]string {
 	return out
 }
 
-// sortKinds separates the kinds that the process can serve from the others. It does not serve a kind whose CRD another
-// product installed, because the two operators would undo each other's changes.
+// sortKinds separates the kinds that the process can serve from the others. The process does not serve a kind whose CRD
+// another product installed, because opcrew and that product would undo each other's changes.
 func sortKinds(cfg *rest.Config, kinds []Registration) (served []Registration, missing []unserved, err error) {
 	reader, err := client.New(cfg, client.Options{})
 	if err != nil {
@@ -107,8 +107,8 @@ func reportServed(registry metrics.RegistererGatherer, served []Registration, mi
 	return nil
 }
 
-// crdWatch ends the manager when the CRD of another kind is installed. The process then restarts, because a running
-// manager cannot add kinds.
+// crdWatch ends the manager when the CRD of a kind that is not served yet is installed. The process then restarts,
+// because a running manager cannot add kinds.
 type crdWatch struct {
 	reader  client.Reader
 	missing []unserved

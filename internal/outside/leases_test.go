@@ -28,7 +28,8 @@ const (
 	short = 300 * time.Millisecond
 )
 
-// scene is a simulated cluster. It also collects the log lines of the processes.
+// scene is a simulated API server, on which simulated processes hold Leases. It collects the log lines of these
+// processes.
 type scene struct {
 	client *fake.Clientset
 	mu     sync.Mutex
@@ -69,8 +70,8 @@ func (s *scene) holder(t *testing.T, name string) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// takeOver makes another process take a lease before the next update of the holder, and refuses later updates of the
-// holder. A real API server refuses them by their resource version, which the simulated one ignores.
+// takeOver makes another process take a lease just before its holder updates it, and rejects this and all later updates
+// by the former holder. A real API server rejects them because of their resourceVersion, which the fake client ignores.
 func (s *scene) takeOver(t *testing.T, name, by string) {
 	t.Helper()
 	leases := coordinationv1.SchemeGroupVersion.WithResource("leases")

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Table writes one line per kind: whether the process serves it, its limits outside the cluster, or why the process
-// does not serve it.
+// Table writes one line per kind: either what is limited because opcrew runs outside the cluster, or why the process
+// does not serve the kind.
 func Table(w io.Writer, served []kit.Registration, unserved map[string]string) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "KIND\tSERVED\tLIMITS OUTSIDE THE CLUSTER")

@@ -50,8 +50,9 @@ type Refusal struct {
 	Again time.Duration
 }
 
-// Why returns why pods of workload maker are missing. key identifies the object that owns maker. known is true if the
-// status already reports the refusal; a new process then reads events at once. Call Forget when no pod is missing.
+// Why returns why pods of a workload, maker, are missing. key identifies the object that owns maker. known is true if
+// the status already reports a refusal. After a restart of opcrew, Why then reads events without waiting. Call Forget
+// when no pod is missing.
 func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) Refusal {
 	now := r.Clock.Now()
 	s := r.search(key, maker, now, known)
@@ -73,7 +74,7 @@ func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.O
 // ask returns the message of the latest event about the current spec of maker.
 func (r *Refusals) ask(ctx context.Context, maker client.Object) (string, error) {
 	var since time.Time
-	if maker.GetGeneration() > 0 { // claims have no generation, and their specs rarely change
+	if maker.GetGeneration() > 0 { // PersistentVolumeClaims have no generation, and their specs rarely change
 		live := maker.DeepCopyObject().(client.Object)
 		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(maker), live); client.IgnoreNotFound(err) != nil {
 			return "", fmt.Errorf("read when the spec of %s changed: %w", maker.GetName(), err)

@@ -11,8 +11,8 @@ import (
 
 // facts holds the input of the decision whether etcd may start.
 type facts struct {
-	own   marker  // the marker of this member, which should be on the volume
-	found *marker // the marker on the volume; nil if there is none
+	own   marker  // what the marker file on the volume says if this member owns the volume
+	found *marker // what the marker file on the volume says; nil if there is no such file
 	mode  etcdstart.Mode
 	log   bool
 }

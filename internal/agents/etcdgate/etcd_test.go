@@ -20,8 +20,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/repo"
 )
 
-// realEtcd returns the command line of a real etcd. The program is in KUBEBUILDER_ASSETS. Otherwise it is built in this
-// repository, and behaves as etcd if it is called by that name.
+// realEtcd returns the command line of a real etcd. Its program is in the directory KUBEBUILDER_ASSETS. If this
+// variable is not set, the program is bin/kube of this repository, which runs etcd when it is called by the name etcd.
 func (m *member) realEtcd(others ...string) []string {
 	m.Helper()
 	program := repo.Path(m, "bin", "kube")
@@ -110,7 +110,8 @@ func TestAMemberWithoutAQuorumIsAliveAndNotReady(t *testing.T) {
 	r.stop()
 }
 
-// hasLog and etcd must agree on which directories have no log, so that etcd starts from scratch.
+// hasLog and etcd must agree on which directories contain no log, because in such a directory, etcd starts from
+// scratch.
 func TestEtcdAgreesOnWhatALogIs(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd()

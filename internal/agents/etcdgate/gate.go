@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	}
 	defer listener.Close()
 	if ctx.Err() != nil {
-		return nil // the pod was stopped before etcd has started
+		return nil // the pod was stopped before etcd started
 	}
 	log.Info("Starting etcd", "mode", start.Mode, "member", o.Member, "id", start.ID)
 	go serve(listener, newHealth(o, start), log)

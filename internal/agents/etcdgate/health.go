@@ -39,7 +39,7 @@ type health struct {
 	client   http.Client
 	dialer   net.Dialer
 	opened   atomic.Bool // whether the listener of etcd has responded
-	settled  atomic.Bool // whether the latch records that this member was in its cluster
+	settled  atomic.Bool // whether a file (the latch) records that this member was part of its cluster
 	wasReady atomic.Bool
 	begun    time.Time
 }
@@ -67,8 +67,8 @@ func (h *health) handler() http.Handler {
 	return mux
 }
 
-// ready serves the readiness probe. It succeeds if etcd is healthy. While the member is starting, it waits, because the
-// kubelet would probe again only after a second.
+// ready serves the readiness probe. It succeeds if etcd is healthy. If the member is still starting, ready queries etcd
+// several times before it fails, because the kubelet would probe again only after a second.
 func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()

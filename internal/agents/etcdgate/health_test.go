@@ -93,8 +93,8 @@ func TestAMemberThatStartsIsWaitedForByTheFirstProbe(t *testing.T) {
 	}
 }
 
-// The latch records that a member was part of its cluster. If the member became ready before, it could start without
-// data next time.
+// The latch is a file that records that a member was part of its cluster. If the member became ready without a latch,
+// it could start without data next time.
 func TestAMemberIsNotReadyBeforeItsLatchIsClosed(t *testing.T) {
 	h, probe := probed(t, func(http.ResponseWriter, *http.Request) {})
 	must(t, put(filepath.Join(h.options.Latch, "in the way"), ""))

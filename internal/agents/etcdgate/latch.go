@@ -15,7 +15,7 @@ import (
 // restart at any time.
 type latch string
 
-// closed reports whether the latch records that the member was part of the cluster, so that it must no longer start
+// closed reports whether the latch records that the member was part of the cluster. Such a member must not start
 // without data.
 func (l latch) closed() (bool, error) {
 	there, err := exists(string(l))

@@ -22,17 +22,17 @@ type Options struct {
 	Cluster string // UID of the cluster, which is unique in contrast to its name
 	Member  string
 	DataDir string // etcd's data directory
-	Marker  string // marker file, on the volume of DataDir but outside DataDir
+	Marker  string // file that names the owner of the volume; it is on the volume of DataDir, but outside DataDir
 	Start   string // start file, in which the operator allows the start
-	Latch   string // file that exists as long as the pod, not on the data volume; see latch
+	Latch   string // file that records that the member was part of its cluster; it exists as long as the pod
 	// Termination is the file for the container's termination message.
 	Termination string
 	Listen      string // address that serves the probes
 	// Metrics is the URL of etcd's metrics listener. It is empty for etcd before 3.3, which has no such listener. Such
 	// a member is ready when Client, the address for clients, accepts connections.
 	Metrics, Client string
-	// ByLeader makes a member ready when its metrics show that it has a leader, without a request to /health; see
-	// leader.
+	// ByLeader makes a member ready when its metrics show that it has a leader, without a request to /health. The
+	// method leader explains why.
 	ByLeader bool
 	Command  []string
 }

@@ -102,7 +102,7 @@ func link(to, path string) error {
 	return os.Symlink(to, path)
 }
 
-// Each case interrupts the first start of the member at a later step.
+// Each case interrupts the first start of the member, one step later than the previous case.
 func TestAnInterruptedStartIsRepeatedUntilTheMemberIsEstablished(t *testing.T) {
 	own := `{"cluster":"3e6b","member":"main-0a1b2c3d4e","id":"8e9e05c52164694d"}`
 	for _, step := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// conclude sets the state, reason and message of a result by how the command ended.
+// conclude sets the state, reason and message of a result according to how the command ended.
 func conclude(r *hostjob.Result, why cause, e ending) {
 	r.EndedAt = time.Now()
 	how := "could not be killed"

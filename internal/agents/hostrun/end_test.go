@@ -52,7 +52,7 @@ func TestAChildInTheBackgroundDoesNotDelayTheEnd(t *testing.T) {
 	p.gone("pids")
 }
 
-// A process that reads the output of the command may end later than the command.
+// A process that the command started in the background may print output after the command itself has ended.
 func TestTheLastLinesOfAChildInTheBackgroundAreWaitedFor(t *testing.T) {
 	p := newPod(t)
 	p.expect(p.run("(while [ -d /proc/$$ ]; do sleep 0.01; done; echo late) & echo early"), hostjob.Succeeded, hostjob.ReasonExited, "exited with code 0")

@@ -286,7 +286,8 @@ func TestAResultThatCannotBeStoredIsStillReported(t *testing.T) {
 	}
 }
 
-// Between different PID namespaces, the host stage notices the end of the runner only by the end of the pipe.
+// The runner, the process in the container, starts the host stage, the process on the host. Their PID namespaces
+// differ, so only the end of the pipe between them shows the host stage that the runner has ended.
 func TestWhenTheRunnerIsKilledNothingIsLeftOnTheHost(t *testing.T) {
 	m := newMachine(t, "")
 	p := m.pod()

@@ -28,10 +28,10 @@ import (
 
 const patience = 60 * time.Second
 
-// With one of these first arguments, the test binary runs as another program.
+// If its first argument is one of these, the test binary does not run the tests, but acts as another program.
 const (
-	dyingRunner = "run-on-dying-host" // runner that starts dyingHost
-	dyingHost   = "dying-host"        // host stage that kills itself at a given moment
+	dyingRunner = "run-on-dying-host" // process in the container that starts dyingHost on the host
+	dyingHost   = "dying-host"        // process on the host that kills itself at a given moment
 	firstOfHost = "first-of-host"     // process 1 of a simulated host
 )
 
@@ -113,7 +113,7 @@ type pod struct {
 	proc    string
 	dir     string // files of the container
 	markers string // directory on the host that records started runs
-	moment  string // moment at which the host stage is killed
+	moment  string // when the process on the host is killed, such as "after the marker"; "" means never
 	before  []string
 	env     []string
 }
@@ -227,7 +227,7 @@ func (p *pod) file(name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// gone waits until all processes have ended whose PIDs the command wrote into files.
+// gone waits for the end of all processes whose PIDs the command wrote into the named files.
 func (p *pod) gone(names ...string) {
 	p.Helper()
 	for _, name := range names {
@@ -245,7 +245,7 @@ func (p *pod) gone(names ...string) {
 	}
 }
 
-// times returns how often a command ran that appends one line to a file.
+// times returns how often a command ran. The command must append one line to the named file each time.
 func (p *pod) times(name string) int {
 	p.Helper()
 	text, err := os.ReadFile(p.path(name))
@@ -258,8 +258,8 @@ func (p *pod) times(name string) int {
 // morning returns the creation time of the Activities in the tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
-// place returns a directory for markers, the files that record started runs, on a host whose clock shows the time of
-// morning.
+// place returns a directory for markers, the files that record started runs. Its clock is the function morning, which
+// always returns the same time.
 func place(t *testing.T) (string, *markers.Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

@@ -38,7 +38,7 @@ type host struct {
 	ledger markers.Ledger
 	boot   string
 	log    io.Writer
-	// cancelled ends when the command must be ended. lost ends when the runner has ended.
+	// cancelled ends when the command must be ended. lost ends when the process in the container has ended.
 	cancelled, lost context.Context
 }
 

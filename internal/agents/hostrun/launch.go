@@ -33,8 +33,8 @@ const (
 type child struct {
 	*tree.Family
 	gate io.WriteCloser
-	// ready receives nil when the shim is ready, or why it refuses the order. When the command has ended, failed
-	// receives nil, or why the command could not be executed.
+	// ready receives one value: nil when the process is ready to execute the command, or the reason why it refuses.
+	// Then failed receives one value: nil, or the reason why the command could not be executed.
 	ready, failed chan *hostjob.Result
 	output        io.Reader
 }
@@ -46,7 +46,7 @@ func launch(s spec) (*child, error) {
 	if err == nil {
 		pid, err = files.fork()
 	}
-	files.closeShimEnds() // otherwise this process would not see the shim's end
+	files.closeShimEnds() // otherwise a read from a pipe would not end when the new process ends
 	if err != nil {
 		files.closeOwnEnds()
 		return nil, fmt.Errorf("start the process for the command: %w", err)
@@ -118,8 +118,8 @@ func (p *pipes) fork() (int, error) {
 	})
 }
 
-// pipe returns the two ends of a blocking pipe, because programs do not expect non-blocking output. A blocked read
-// occupies a thread.
+// pipe returns the two ends of a pipe in blocking mode, because programs do not expect non-blocking output. The price
+// is that each blocked read in this process occupies a thread.
 func pipe() (read, write *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {

@@ -18,7 +18,7 @@ type Options struct {
 	// Order is the file with the order, Secrets the directory with the mounted Secrets, and Result the file for the
 	// result. All three are paths in the container.
 	Order, Secrets, Result string
-	// Markers is the directory for the markers on the host.
+	// Markers is the directory on the host for markers, the files that record started runs.
 	Markers string
 	// Proc is the directory with the processes of the host. If it is empty, the command runs in this container.
 	Proc string

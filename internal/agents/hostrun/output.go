@@ -31,8 +31,8 @@ func newOutput(log io.Writer, secrets ...string) *output {
 	return &output{log: log, done: make(chan struct{}), masker: mask.New(secrets...), tail: tail.New(hostjob.TailSize)}
 }
 
-// follow reads the pipe until it ends. The pipe may never end, because an unrelated process can hold it open. Therefore
-// end does not wait for it.
+// follow reads the pipe until all processes have closed it. An unrelated process can hold the pipe open for ever, so
+// the method end does not wait for follow.
 func (o *output) follow(pipe io.Reader) {
 	defer close(o.done)
 	buffer := make([]byte, chunkSize)

@@ -19,10 +19,10 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// relay is the runner's connection to the host stage.
+// relay connects the runner (the process in the container) to the host stage (the process on the host).
 type relay struct {
 	cmd     *exec.Cmd
-	control *os.File // when it is closed, the host stage knows that the runner has ended
+	control *os.File // when this pipe is closed, the process on the host knows that the runner has ended
 	result  *os.File
 }
 
@@ -59,7 +59,8 @@ func (r *runner) enter(cmd *exec.Cmd) error {
 	return startOnHost(r.options.Proc, cmd)
 }
 
-// follow sends the order to the host stage, and later a cancellation. It returns the encoded result.
+// follow sends the order to the host stage, the process on the host, and also a cancellation if ctx ends. It returns
+// the encoded result.
 func (s *relay) follow(ctx context.Context, w *work) []byte {
 	defer closeAll(s.control, s.result)
 	if err := json.NewEncoder(s.control).Encode(w); err != nil {
@@ -75,8 +76,8 @@ func (s *relay) follow(ctx context.Context, w *work) []byte {
 	return bytes.TrimSuffix(line, []byte("\n"))
 }
 
-// waitForStage waits until the host stage has ended: when this process exits, the pod ends, even if the stage still
-// runs. The exit status of the stage does not matter, because its result has been read.
+// waitForStage waits until the host stage, the process on the host, has ended. When this process exits, the pod ends,
+// even if the host stage still runs. The exit status of the stage does not matter, because its result has been read.
 func (s *relay) waitForStage() {
 	done := make(chan struct{})
 	go func() {
@@ -86,7 +87,7 @@ func (s *relay) waitForStage() {
 	within(2*markers.MaxForget, done)
 }
 
-// ended returns the result if the host stage was killed before it reported one.
+// ended returns the result for a host stage, the process on the host, that ended before it reported a result.
 func (s *relay) ended(err error) []byte {
 	if waiting := s.cmd.Wait(); waiting != nil {
 		err = waiting

@@ -73,7 +73,8 @@ func TestACommandInheritsNothingFromTheContainer(t *testing.T) {
 	r := p.run("")
 	want := "SigBlk: 0000000000000000\nSigIgn: 0000000000000000\nNoNewPrivs: 0\n" + strings.Join(slices.Sorted(slices.Values([]string{
 		"A=1", "B=two words", "HOME=" + who.HomeDir, "LANG=C.UTF-8", "LOGNAME=" + who.Username, "PATH=" + program.Path, "SHELL=" + shellOf(t, who.Uid), "USER=" + who.Username,
-	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n" // 3 is the directory of ls; the last 1 is the number of processes in the session
+		// File 3 is the directory that ls reads. The last 1 is the number of processes in the session.
+	})), "\n") + "\n" + p.dir + "\n0022\n0\n1\n2\n3\n/dev/null\n1\n"
 	if r.Tail != want {
 		t.Errorf("expected no signals blocked or ignored, no lock on privileges, and nothing of the container:\n%s\ngot\n%s", want, r.Tail)
 	}

@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options) error {
 // runner is the process in the container, which the kubelet watches.
 type runner struct {
 	options Options
-	stage   []string // arguments of the host stage
+	stage   []string // arguments with which the process on the host starts
 }
 
 // run opens the file for the result first. If that fails, it does not start the command, because it could not report

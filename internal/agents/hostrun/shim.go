@@ -46,13 +46,13 @@ type spec struct {
 	Who  account.Identity `json:"who"`
 }
 
-// runShim waits at the gate, a pipe from the host stage, and then replaces itself with the command. If the pipe is
-// closed instead, it executes nothing, because the host stage has ended or has abandoned the run.
+// runShim waits at the gate, a pipe from its parent process, and then replaces itself with the command. If the pipe is
+// closed instead, it executes nothing, because the parent has ended or has abandoned the run.
 func runShim() error {
 	if err := keepStandardFiles(); err != nil {
 		return err
 	}
-	signal.Reset(syscall.SIGTERM) // a signal may end this process while it waits for its permission
+	signal.Reset(syscall.SIGTERM) // SIGTERM may end this process while it waits for the permission to run the command
 	gate, report := bufio.NewReader(os.NewFile(gateFile, "gate")), json.NewEncoder(os.NewFile(reportFile, "report"))
 	var s spec
 	if err := readLine(gate, &s); err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
-// resultFile is the file descriptor of the pipe by which the host stage reports to the runner. It follows binaryFile.
+// resultFile is the file descriptor of the pipe on which the process on the host reports its result to the process in
+// the container.
 const resultFile = binaryFile + 1
 
 // runStage runs the host stage, the process that executes an order on the host. It reads the order from standard input,
@@ -66,8 +67,8 @@ func (h *host) forget() {
 	}
 }
 
-// listen returns two contexts. cancelled ends when the runner or a signal cancels the command, and lost when the runner
-// has ended.
+// listen returns two contexts. cancelled ends when a signal or the runner (the process in the container) cancels the
+// command. lost ends when the runner has ended.
 func listen(ctx context.Context, runner io.ByteReader) (cancelled, lost context.Context) {
 	cancelled, cancel := context.WithCancel(ctx)
 	lost, lose := context.WithCancel(context.WithoutCancel(ctx))

@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// change is a change of a pod that otherwise meets the restricted Pod Security Standard.
+// change modifies a pod that otherwise meets the restricted Pod Security Standard.
 type change func(*corev1.PodTemplateSpec)
 
 // newPod returns a pod that meets the restricted Pod Security Standard, except for the given changes.
@@ -194,8 +194,8 @@ func TestEveryCheckHasWordsAndEveryExemptionIsOfACheck(t *testing.T) {
 	}
 }
 
-// Without its exemption, the pod that needs it breaks exactly that check. This shows that no exemption is broader than
-// necessary.
+// Each pod in this test needs all exemptions of its profile. If one exemption is removed, the pod must break exactly
+// the check that was exempted. So no exemption is broader than necessary.
 func TestEveryExemptionIsNeeded(t *testing.T) {
 	pods := map[guard.Security]*corev1.PodTemplateSpec{
 		guard.SSHServer:   newPod(asRoot, adding("SETUID")),

@@ -34,7 +34,8 @@ import (
 var someTime = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const (
-	// placeholder is the value of spec.image in the article's manifest, although it is not a valid image.
+	// placeholder is not a valid image. It is the value of spec.image in the manifest of the tutorial article that this
+	// API comes from.
 	placeholder = "just a image url"
 	agentImage  = "opcrew/opcrew-agent:test"
 )

@@ -33,7 +33,7 @@ type decision struct {
 	// hosts are the host names that the MicroServiceDeploy has. lostHosts names the claimed host names that other
 	// MicroServiceDeploys have, and their holders.
 	hosts, lostHosts []string
-	// again holds the times until reconciles without an event; 0 means that none is scheduled.
+	// again holds times after which opcrew reconciles even without an event; 0 means that no such reconcile is needed.
 	again []time.Duration
 }
 
@@ -82,8 +82,8 @@ func configOf(m *customv1.MicroServiceDeploy, ofUser *config.Config, stored map[
 	return stored[r.Config]
 }
 
-// again returns the time until users' Secrets and quotas are read again, because opcrew does not watch all of them; 0
-// for never.
+// again returns the time until opcrew reads users' Secrets and quotas again; 0 means never. opcrew does not watch all
+// of these Secrets, and does not watch how much of a quota is used.
 func again(m *customv1.MicroServiceDeploy, held *obstacle, credentials bool) time.Duration {
 	switch {
 	case held != nil && (held.reason == customv1.ReasonQuotaTooSmall || held.reason == customv1.ReasonConfigMissing):

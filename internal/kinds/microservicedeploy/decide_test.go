@@ -33,7 +33,7 @@ func (f facts) within(hard, used []string) facts {
 	return f
 }
 
-// sharing adds opcrew's ResourceQuota for the namespace, which only this MicroServiceDeploy uses.
+// sharing adds the ResourceQuota that opcrew creates for a namespace. The namespace has only this MicroServiceDeploy.
 func (f facts) sharing(m *customv1.MicroServiceDeploy, hard ...string) facts {
 	q := &corev1.ResourceQuota{}
 	q.Spec.Hard, q.Status.Hard = amountsOf(hard...), amountsOf(hard...)

@@ -39,10 +39,10 @@ type facts struct {
 	configs map[string]*config.Config
 	// credentials is true if the Secret with the credentials allows at least one user to log in.
 	credentials bool
-	// costly names the users in this Secret whose password hashes are too expensive to compare, so that these users
-	// cannot log in.
+	// costly names the users in the Secret with the credentials who cannot log in, because their password hashes are
+	// too expensive to compare.
 	costly []string
-	// foreign reports whether this Secret exists and opcrew does not manage it.
+	// foreign is true if the Secret with the credentials exists and opcrew does not manage it.
 	foreign bool
 	// agentImage is the image of the proxy. A pod keeps the image with which it was created.
 	agentImage string

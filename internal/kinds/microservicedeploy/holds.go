@@ -43,7 +43,8 @@ type holdInput struct {
 	trouble         tenant.Trouble
 }
 
-// holds are checked in this order. The first obstacle is reported.
+// holds lists the functions that look for an obstacle, in the order in which opcrew calls them. opcrew reports only the
+// first obstacle.
 var holds = []func(*customv1.MicroServiceDeploy, holdInput) *obstacle{
 	revisionMissing,
 	imageInvalid,

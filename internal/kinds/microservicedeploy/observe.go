@@ -69,7 +69,8 @@ func (r *reconciler) observeAuth(ctx context.Context, m *customv1.MicroServiceDe
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("read the Secret with credentials: %w", err)
 	}
-	if apierrors.IsNotFound(err) && m.Spec.Auth == nil { // a user may have created this Secret, which the cache then lacks
+	if apierrors.IsNotFound(err) && m.Spec.Auth == nil {
+		// The cache contains only objects that opcrew manages, but a user may have created this Secret.
 		err = r.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: names.TenantAuth}, secret)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("read the Secret with the credentials of the namespace: %w", err)
@@ -94,7 +95,8 @@ func (r *reconciler) observeQuotas(ctx context.Context, m *customv1.MicroService
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: m.Namespace}, ns); err != nil {
 		return fmt.Errorf("read namespace: %w", err)
 	}
-	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns) // from here on, the profile that the namespace enforces counts as if it were in the spec
+	// From here on, the profile that the namespace enforces counts as if it were in the spec.
+	m.Spec.SecurityProfile = workload.Profile(m.Spec.SecurityProfile, ns)
 	own, err := tenant.ReadQuotas(ctx, r.Client, ns)
 	if err != nil {
 		return err

@@ -69,8 +69,8 @@ func (r *reconciler) configObject(ctx context.Context, m *customv1.MicroServiceD
 	return nil, client.IgnoreNotFound(err)
 }
 
-// observeUnnamed reads the configurations that seem unused before they are deleted. Pods that still use one could not
-// start without it. It reads from the API server, because the cache of the workloads may be stale.
+// observeUnnamed checks which of the configurations that seem unused are still in use, before opcrew deletes them. It
+// reads from the API server, because the cache may be stale, and a pod cannot start without its configuration.
 func (r *reconciler) observeUnnamed(ctx context.Context, m *customv1.MicroServiceDeploy, f *facts) error {
 	own, err := r.ownConfigs(ctx, m)
 	named := func(name string) bool { return f.configs[name] != nil || name == specConfig(m, f.config) }

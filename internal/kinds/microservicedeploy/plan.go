@@ -103,8 +103,9 @@ func prunable(gateways bool) []client.ObjectList {
 	return lists
 }
 
-// stays reports whether an object that the plan does not declare is kept. This is a configuration that pods, revisions
-// or the spec use, a user's copy of a configuration, or the NetworkPolicy while pods stay unchanged.
+// stays reports whether opcrew keeps an object that the plan does not declare. It keeps configurations that pods,
+// revisions or the spec use, and users' copies of configurations. While pods stay unchanged, it keeps the
+// NetworkPolicy.
 func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[string]*config.Config, specConfig string, held bool) bool {
 	switch object.(type) {
 	case *corev1.ConfigMap, *corev1.Secret:
@@ -120,7 +121,8 @@ func stays(m *customv1.MicroServiceDeploy, object client.Object, named map[strin
 func deployment(m *customv1.MicroServiceDeploy, r workload.Rollout, d decision) ensure.Child {
 	pods := d.scale.Replicas
 	if d.held != nil && d.held.quota && r.Deployment != nil {
-		pods = min(pods, r.Replicas()) // no more pods than now, because Kubernetes retries pods that a quota rejects only after increasing delays
+		// Do not add pods: if a quota rejects new pods, Kubernetes retries them after ever longer delays.
+		pods = min(pods, r.Replicas())
 	}
 	ac := names.Identity(m).Deployment(pods, build.Template(m, d.pods))
 	ac.Spec.WithRevisionHistoryLimit(revisions.MostKept)

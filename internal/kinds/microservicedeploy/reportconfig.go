@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportIgnored warns about lines of the configuration that are not key=value, so that they become neither environment
-// variables nor files of their own.
+// reportIgnored warns about lines of the configuration that are not key=value. opcrew makes neither environment
+// variables nor separate files from such lines.
 func reportIgnored(set condition.Set, lines []string) {
 	const kind = customv1.MicroServiceDeployConfigWarning
 	if len(lines) == 0 {

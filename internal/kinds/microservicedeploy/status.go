@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// blockers lists the conditions that can keep Ready from being True. Ready reports the first of them, in this order,
-// that blocks it.
+// blockers lists the conditions that can keep Ready from being True. If several of them do, Ready reports the first one
+// in this order.
 var blockers = []condition.Blocker{
 	condition.Unless(customv1.MicroServiceDeployChildrenReady),
 	condition.WhenFalse(customv1.MicroServiceDeployAuthReady),
@@ -69,8 +69,8 @@ func podsStay(r workload.Rollout) string {
 	return fmt.Sprintf("; the %d running pods stay unchanged", r.Running())
 }
 
-// noteRollback adds to the condition RolledOut, and so to Ready, which parts of the spec are not applied because of
-// spec.rollbackTo.
+// noteRollback extends the message of the condition RolledOut, which Ready usually repeats. It names the parts of the
+// spec that are not applied because of spec.rollbackTo.
 func noteRollback(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	const kind = customv1.MicroServiceDeployRolledOut
 	words := d.rolledBack(m)

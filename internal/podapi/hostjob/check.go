@@ -33,7 +33,7 @@ func (o *Order) Check() error {
 	)
 }
 
-// IsUID reports whether a text can be the UID of an Activity. The UID becomes part of the file name of a marker.
+// IsUID reports whether a text can be the UID of an Activity. The UID becomes part of a file name on the host.
 func IsUID(text string) bool { return plain(text, "-") && len(text) <= maxUID }
 
 func demand(ok bool, text string) error {

@@ -44,7 +44,7 @@ func EncodeResult(r Result) []byte {
 func (r *Result) tidy() {
 	r.State = State(clip(string(r.State), maxWord))
 	r.Reason, r.Signal, r.BootID = clip(r.Reason, maxWord), clip(r.Signal, maxWord), clip(r.BootID, maxWord)
-	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors.Join separates errors by line breaks
+	r.Message = clip(strings.ReplaceAll(r.Message, "\n", "; "), MaxResult) // errors.Join inserts line breaks
 	r.Tail = strings.ToValidUTF8(r.Tail, "\uFFFD")
 	if excess := len(r.Tail) - MaxResult; excess > 0 {
 		r.Tail, r.Truncated = dropFront(r.Tail, excess), true

@@ -7,7 +7,7 @@ import "time"
 
 // Order describes a command to run on a host. NewOrder and ParseOrder set missing fields to their defaults.
 type Order struct {
-	// UID is the UID of the Activity. UID and Run form the name of the marker file on the host.
+	// UID is the UID of the Activity. UID and Run form the name of the file on the host that records the start.
 	UID string `json:"uid"`
 	// Run is the number of the requested run, starting at 1.
 	Run int64 `json:"run"`

@@ -15,8 +15,7 @@ const (
 	Cancelled State = "Cancelled" // the command ended because the pod was deleted
 	TimedOut  State = "TimedOut"  // the command was killed at its time limit
 	Unknown   State = "Unknown"   // opcrew does not know whether, or how far, the command ran
-	// NotStarted and Invalid mean that nothing was executed. In the first case the host did not allow it, and in the
-	// second the order is invalid.
+	// The command was not executed, because the host did not allow it (NotStarted) or the order is invalid (Invalid).
 	NotStarted State = "NotStarted"
 	Invalid    State = "Invalid"
 )
@@ -24,13 +23,13 @@ const (
 // These are the reasons. Each comment names the states in which a reason occurs.
 const (
 	ReasonExited      = "Exited"             // Succeeded or Failed: the command ended with an exit code
-	ReasonSignaled    = "Signaled"           // Failed: a signal of another process ended the command
-	ReasonRunnerLost  = "RunnerLost"         // Failed or Unknown: a process of the program that runs the command was killed
+	ReasonSignaled    = "Signaled"           // Failed: a signal that opcrew did not send ended the command
+	ReasonRunnerLost  = "RunnerLost"         // Failed or Unknown: a process that supervises the command was killed
 	ReasonPodEnded    = "PodEnded"           // Cancelled: the pod was deleted
 	ReasonDeadline    = "Deadline"           // TimedOut: the command exceeded its time limit
 	ReasonNoResult    = "NoResult"           // Unknown: the run was started earlier and left no result
-	ReasonBadOrder    = "BadOrder"           // Invalid: the order cannot be parsed or checked
-	ReasonNoHost      = "NoHost"             // NotStarted, like all following reasons: the program cannot enter the host
+	ReasonBadOrder    = "BadOrder"           // Invalid: the order cannot be read or parsed, or has an invalid field
+	ReasonNoHost      = "NoHost"             // NotStarted, like all reasons below: the program cannot enter the host
 	ReasonNoSecret    = "NoSecret"           // a file of a Secret is missing, or is not valid as a variable
 	ReasonUnknownUser = "UnknownUser"        // the host has no such user
 	ReasonUserLookup  = "UserLookup"         // the lookup of the user on the host failed

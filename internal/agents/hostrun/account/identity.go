@@ -23,7 +23,7 @@ const (
 	groupFile  = "/etc/group"
 )
 
-// Identity is the user as which a command runs.
+// Identity describes the host user who runs a command.
 type Identity struct {
 	Name   string `json:"name"`
 	UID    int    `json:"uid"`

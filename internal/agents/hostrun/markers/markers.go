@@ -26,7 +26,7 @@ const (
 	// ResultSuffix is the suffix of the result file of a run.
 	ResultSuffix = ".result"
 	nextSuffix   = ".next"
-	// maxFile is the maximum size in bytes to read of a marker or a result. Both are smaller.
+	// maxFile limits how many bytes of a marker or a result are read. Valid markers and results are smaller.
 	maxFile = 64 << 10
 )
 
@@ -41,7 +41,8 @@ type Ledger interface {
 	Keep(key string, result []byte) error
 	// Empty reports whether the Ledger has no record of any run.
 	Empty() (bool, error)
-	// Forget removes the records of other runs whose Activities were created before a time. It keeps the run own.
+	// Forget removes the records of runs whose Activities were created before the given time. It keeps the record of
+	// the run whose key is own.
 	Forget(before time.Time, own string)
 }
 

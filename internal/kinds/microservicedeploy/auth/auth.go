@@ -54,7 +54,7 @@ var ProxyLimits = corev1.ResourceList{
 	corev1.ResourceMemory: resource.MustParse("96Mi"),
 }
 
-// route describes that the proxy forwards one of its ports to a port of the application.
+// route maps From, a port of the proxy, to the port of the application to which the proxy forwards requests.
 type route struct {
 	ports.Target
 	From int32

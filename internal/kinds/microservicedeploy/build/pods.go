@@ -45,12 +45,13 @@ func Settings(m *customv1.MicroServiceDeploy, configHash string) any {
 	s.CreationTimestamp = "" //nolint:staticcheck // the field is deprecated only for users
 	for i := range s.Ports {
 		s.Ports[i].NodePort = nil
-		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c { // with authentication, the proxy depends on the appProtocol too
+		// With authentication, the arguments of the proxy depend on whether the appProtocol is h2c.
+		if !s.NeedAuth || s.Ports[i].AppProtocol != ports.H2c {
 			s.Ports[i].AppProtocol = ""
 		}
 	}
 	s.Replicas, s.MaxReplicas, s.Metrics, s.Autoscaling, s.Idle = nil, nil, nil, false, false
-	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // only in the mode PriorityClass does the setting affect pods
+	if names.QuotaMode(m) != customv1.QuotaPriorityClass { // spec.quota affects pods only in the mode PriorityClass
 		s.Quota = ""
 	}
 	s.BaseDomain, s.Gateway, s.IngressClassName, s.Current = "", nil, "", nil

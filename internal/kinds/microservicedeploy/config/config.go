@@ -34,7 +34,7 @@ type Config struct {
 	Secret bool
 	// Keys are the keys of the configuration that become environment variables.
 	Keys []string
-	// Hash is a hash of the content of a user's Secret, which can change without a new name.
+	// Hash is a hash of the content of a user's Secret. The content can change while the Secret keeps its name.
 	Hash string
 }
 
@@ -45,9 +45,9 @@ var (
 	secretive = regexp.MustCompile(`(?i)(pass(word|wd|phrase)?|pwd|secret|token|api[-_.]?key|(access|private|secret)[-_.]?key|credential)s?$`)
 )
 
-// Parse parses lines of the form key=value. Blank lines and lines that begin with # or ! are ignored. All other lines
-// without = are not parsed; pods find them only in the file with the whole text. If a key occurs twice, the last line
-// wins.
+// Parse parses lines of the form key=value. It ignores blank lines and lines that begin with # or !. It also leaves out
+// other lines without = or without a valid key; pods find them only in config.properties, which has the whole text. If
+// a key occurs twice, the last line wins.
 func Parse(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -36,8 +36,8 @@ const (
 	Longest = 72
 )
 
-// Facts holds what opcrew reads about the shared credentials. It also holds new random values that a plan may need.
-// They are facts because a plan must return the same result for the same facts.
+// Facts holds what opcrew reads about the shared credentials. It also holds new random values, such as a password. A
+// plan cannot create these itself, because it must return the same result for the same facts.
 type Facts struct {
 	Live  *corev1.Secret // the Secret; nil if it does not exist
 	Match bool           // whether the first htpasswd line matches the password in the Secret
@@ -85,7 +85,7 @@ func Matches(lines, user, password string) bool {
 	if len(password) > Longest {
 		return hash == shaOf(password)
 	}
-	if !htpasswd.Usable(first) { // comparing a password with a hash of a high bcrypt cost could occupy a worker for a day
+	if !htpasswd.Usable(first) { // comparing a password with a hash of a high bcrypt cost could take a day
 		return false
 	}
 	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil
@@ -117,7 +117,7 @@ func (f Facts) Child(ns *corev1.Namespace, now time.Time) (child ensure.Child, a
 	if child.New = f.Live == nil; !child.New {
 		child.DecidedOn = f.Live.ResourceVersion
 	}
-	// opcrew generates values that a user removed again.
+	// opcrew keeps the user name and the password in the Secret. If a user removed one of them, opcrew sets it again.
 	if f.Live == nil || len(f.Live.Data["username"]) > 0 {
 		child.Carry = append(child.Carry, "data.username")
 	}

@@ -99,8 +99,8 @@ func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	return cmp.Or(has, older(a, b))
 }
 
-// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 otherwise. It keeps an older
-// MicroServiceDeploy that claims the name only now from taking the name from a running one.
+// lacking returns 0 for a MicroServiceDeploy that already has the host name, and 1 for any other. The lower number
+// wins, so an older MicroServiceDeploy that newly claims a host name does not take it from the one that has it.
 func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	if slices.Contains(m.Status.Hosts, host) {
 		return 0
@@ -108,8 +108,9 @@ func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	return 1
 }
 
-// rank returns the rank of a claimant, which counts before its age; lower wins. MicroServiceDeploys of another
-// microservice come last, and a MicroServiceDeploy with spec.current comes first.
+// rank returns the rank of a claimant. The lowest rank wins; age matters only between equal ranks. A MicroServiceDeploy
+// with spec.current has the lowest rank for its bare host name, and MicroServiceDeploys of another microservice than
+// first have the highest rank.
 func rank(m, first *customv1.MicroServiceDeploy, host string) int {
 	switch {
 	case !siblings(m, first):

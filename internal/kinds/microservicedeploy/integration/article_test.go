@@ -16,7 +16,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 )
 
-// article is the path of the manifest in the article that defines the MicroServiceDeploy kind.
+// article is the path of a manifest from the tutorial article that this API comes from.
 const article = "test/crds/testdata/microservicedeploys/accept/article.yaml"
 
 func TestTheArticlesManifestAppliesUnchangedAndTheMessageSaysWhatAnImageIs(t *testing.T) {
@@ -46,7 +46,8 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren checks that exactly the objects that the article lists for a MicroServiceDeploy exist.
+// expectTheArticlesChildren checks that opcrew created exactly the objects that the article lists. The article is the
+// tutorial article that this API comes from.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, scaler, quota := &corev1.Service{}, &autoscalingv2.HorizontalPodAutoscaler{}, &corev1.ResourceQuota{}

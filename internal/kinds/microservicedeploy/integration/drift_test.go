@@ -36,7 +36,7 @@ func declared(object client.Object) map[string]any {
 }
 
 // drifts are merge patches with which another client changes fields that opcrew declares. There are at most three per
-// object, because opcrew would treat a fourth within a minute as a contest.
+// object, because at a fourth change within a minute, opcrew would stop repairing the object for some time.
 var drifts = []struct {
 	name     string
 	resource string
@@ -145,14 +145,14 @@ func TestWhatOthersSetSurvivesChanges(t *testing.T) {
 		at := s.of(foreign.of)
 		at.read(now)
 		version := now.GetResourceVersion()
-		at.patch(now, foreign.patch) // the patch changes nothing if the object still has the values
+		at.patch(now, foreign.patch) // the patch changes nothing if the object still has the patched values
 		if now.GetResourceVersion() != version || now.GetLabels()["theirs"] != "x" || now.GetAnnotations()["example.com/theirs"] != "y" {
 			t.Errorf("expected what others set on the %T to survive, got %+v", now, declared(now))
 		}
 	}
 }
 
-// of returns the shop for the object with the given name. If the name is empty, it returns s itself.
+// of returns a copy of s for the object with the given name. If the name is empty, it returns s itself.
 func (s *shop) of(name string) *shop {
 	if name == "" {
 		return s

@@ -101,7 +101,8 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsReported(t *testing.T) {
 		return nil
 	})
 	third.delete()
-	second.edit(withReplicas(2)) // an edit starts a reconcile at once; otherwise opcrew would retry the name only after up to a minute
+	// An edit starts a reconcile at once. Without it, the test would wait up to a minute until opcrew retries the name.
+	second.edit(withReplicas(2))
 	second.await(ready, "True AllPodsReady", "2 of 2")
 }
 

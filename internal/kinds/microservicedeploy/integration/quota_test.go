@@ -23,8 +23,7 @@ const enforced = customv1.MicroServiceDeployQuotaEnforced
 
 func quotaObject() *corev1.ResourceQuota { return &corev1.ResourceQuota{} }
 
-// tenantsQuota returns a shop whose object is opcrew's ResourceQuota, which all MicroServiceDeploys of the namespace
-// share.
+// tenantsQuota returns a copy of s that reads the ResourceQuota that all MicroServiceDeploys of the namespace share.
 func (s *shop) tenantsQuota() *shop { return s.named("opcrew-microservices") }
 
 // awaitHard waits until the quota limits pods and CPU to exactly these values; "" means that there is no quota.
@@ -87,7 +86,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	api.edit(withReplicas(1))
 	api.awaitReady(1)
 	s.tenantsQuota().awaitHard("5", "700m")
-	api.edit(asks("500m")) // opcrew must raise the quota before the rollout, whose pods it would otherwise reject
+	api.edit(asks("500m")) // opcrew must raise the quota first; otherwise the quota would reject the new pods
 	api.awaitReady(1)
 	s.tenantsQuota().awaitHard("5", "1300m")
 	api.edit(asks("50m"))
@@ -95,7 +94,7 @@ func TestTheTenantsQuotaIsTheSumOverItsInstances(t *testing.T) {
 	s.tenantsQuota().awaitHard("5", "400m")
 	s.edit(quotaMode(customv1.QuotaNone))
 	s.awaitWithout(enforced)
-	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one MicroServiceDeploy has quota in its spec
+	s.tenantsQuota().awaitHard("5", "400m") // the quota stays as long as one MicroServiceDeploy requests it
 	api.edit(quotaMode(customv1.QuotaNone))
 	s.tenantsQuota().awaitHard("", "")
 	api.edit(quotaMode(""))
@@ -121,7 +120,8 @@ func TestNoPodOfAnInstanceIsEverRefusedByTheTenantsQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range events.Items {
-		if !strings.Contains(e.Message, "the object has been modified") { // two pods were created at the same time; Kubernetes retries at once (kubernetes/kubernetes#67761)
+		// If two pods are created at the same time, Kubernetes retries at once (kubernetes/kubernetes#67761).
+		if !strings.Contains(e.Message, "the object has been modified") {
 			t.Errorf("expected no pod to be refused, got: %s", e.Message)
 		}
 	}
@@ -158,7 +158,8 @@ func TestPodsOfARuntimeClassThatCostsMoreFitIntoTheQuota(t *testing.T) {
 	class := &nodev1.RuntimeClass{Handler: "runc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": resource.MustParse("250m")}}}
 	class.Name = s.ns
 	s.make(class)
-	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) }) // an error does not matter, because the API server is stopped after the tests
+	// An error does not matter, because the API server is stopped after the tests.
+	t.Cleanup(func() { _ = env.Client.Delete(context.WithoutCancel(t.Context()), class) })
 	s.create(withReplicas(2), asks("100m"), func(m *customv1.MicroServiceDeploy) { m.Spec.Pod = &common.PodOverride{RuntimeClassName: s.ns} })
 	s.awaitReady(2)
 	s.tenantsQuota().awaitHard("3", "1050m")

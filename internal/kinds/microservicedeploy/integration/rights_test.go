@@ -14,7 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// newTenantsShop returns a shop whose user creates and edits the object, with the checks of requesters' rights.
+// newTenantsShop returns an environment in which an ordinary user, not an administrator, creates and edits the objects,
+// and opcrew checks the rights of this user.
 func newTenantsShop(t *testing.T) *shop {
 	t.Helper()
 	s := newShopOf(t, env.CheckingOperator)
@@ -49,7 +50,7 @@ func TestPodsGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.T) 
 	}
 
 	s.user.Grant("get", "", "secrets", "bank")
-	s.edit(withReplicas(3)) // without this edit, opcrew would review the right again only within a minute
+	s.edit(withReplicas(3)) // without this edit, the test would wait up to a minute until opcrew checks the right again
 	s.awaitReady(3)
 	for _, pod := range s.pods() {
 		if !operator.ReadsSecret(&pod, "bank") {

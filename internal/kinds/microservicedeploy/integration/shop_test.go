@@ -23,14 +23,15 @@ const (
 	rolled   = customv1.MicroServiceDeployRolledOut
 	children = customv1.MicroServiceDeployChildrenReady
 
-	// placeholder is the value of spec.image in the article's manifest, although it is not a valid image.
+	// placeholder is not a valid image. It is the value of spec.image in the manifest of the tutorial article that this
+	// API comes from.
 	placeholder = "just a image url"
 	oldImage    = "nginx:1.26"
 	newImage    = "nginx:1.27"
 )
 
-// shop is the namespace of a test, with its nodes and the operator, and the name of an object. Its user, if it has
-// one, creates and edits the object; otherwise an administrator does.
+// shop is the environment of a test: the operator, simulated nodes, a namespace, and the name of an object in it. The
+// user creates and edits the object; if user is nil, an administrator does.
 type shop struct {
 	*testing.T
 	ns, name string
@@ -45,7 +46,8 @@ func newShop(t *testing.T) *shop {
 
 func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
 	t.Helper()
-	shops++ // kwok does not simulate pods on a node that is recreated under its old name
+	// Each test uses new node names, because kwok simulates no pods on a node that is recreated under its old name.
+	shops++
 	env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("shop", shops)})
 	s := &shop{T: t, ns: env.Namespace(t), name: "web", operator: start(t)}
 	env.Clear(t, &customv1.MicroServiceDeployList{}, s.ns)
@@ -54,7 +56,7 @@ func newShopOf(t *testing.T, start func(*testing.T) *operator.Process) *shop {
 
 var shops int
 
-// named returns the same shop for an object with another name.
+// named returns a copy of s for the object with the given name.
 func (s *shop) named(name string) *shop {
 	return &shop{T: s.T, ns: s.ns, name: name, operator: s.operator, user: s.user}
 }
@@ -113,7 +115,7 @@ func (s *shop) get() *customv1.MicroServiceDeploy {
 	return m
 }
 
-// read reads the object that has the type of object and the name of the shop's object.
+// read reads the object that has the type of the argument and the name s.name.
 func (s *shop) read(object client.Object) {
 	s.Helper()
 	if err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object); err != nil {
@@ -121,7 +123,7 @@ func (s *shop) read(object client.Object) {
 	}
 }
 
-// there reports whether an object of a type exists under the name of the shop's object.
+// there reports whether an object of the given type with the name s.name exists.
 func (s *shop) there(object client.Object) bool {
 	s.Helper()
 	err := env.Client.Get(s.Context(), client.ObjectKey{Namespace: s.ns, Name: s.name}, object)
@@ -131,7 +133,7 @@ func (s *shop) there(object client.Object) bool {
 	return err == nil
 }
 
-// patch changes any object with the name of the shop's object, as another client would.
+// patch changes the object of the given type with the name s.name, as another client would.
 func (s *shop) patch(object client.Object, merge string) {
 	s.Helper()
 	s.read(object)
@@ -148,8 +150,8 @@ func (s *shop) remove(object client.Object) {
 	}
 }
 
-// await waits until a condition has the given status and reason, and its message contains the words, for the current
-// spec.
+// await waits until the status is about the current spec, the condition has the given status and reason, and the
+// message of the condition contains the words.
 func (s *shop) await(kind, statusReason string, words ...string) *customv1.MicroServiceDeploy {
 	s.Helper()
 	var m *customv1.MicroServiceDeploy

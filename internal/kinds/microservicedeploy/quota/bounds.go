@@ -136,7 +136,7 @@ func complete(d *appsv1.Deployment) bool {
 	return s.ObservedGeneration >= d.Generation && s.UpdatedReplicas == n && s.Replicas == n
 }
 
-// has reports whether opcrew created a quota of the namespace.
+// has reports whether opcrew created the given quota.
 func (t Tenant) has(q *corev1.ResourceQuota) bool {
 	for _, ours := range t.Quotas {
 		if ours.Name == q.Name {

@@ -45,7 +45,8 @@ func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool)
 	case !Autoscales(m):
 		return Scale{Replicas: names.Replicas(m), Live: autoscaler, Spread: names.Replicas(m) > 1}
 	}
-	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1} // depends on the maximum, so that scaling does not create and delete the PodDisruptionBudget
+	// Spread depends on the maximum. Otherwise, scaling could create or delete the PodDisruptionBudget.
+	s := Scale{Autoscaler: true, Spread: names.MaxReplicas(m) > 1}
 	switch {
 	case r.Deployment == nil:
 		s.Replicas, s.Live = names.Replicas(m), true // opcrew only sets the initial number; then the autoscaler decides

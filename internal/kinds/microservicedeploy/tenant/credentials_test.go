@@ -44,8 +44,8 @@ func newTenant(t *testing.T, data map[string]string) *tenantOf {
 	return o
 }
 
-// look reconciles the Secret at a time: it reads the Secret and applies what is declared, as the API server would. It
-// returns the resulting data and the time until the next reconcile.
+// look runs one reconcile of the Secret, as if the time were now. It applies the declared Secret as the API server
+// would, and returns the resulting data and the time until the next reconcile.
 func (o *tenantOf) look(now time.Time) (map[string]string, time.Duration) {
 	o.Helper()
 	child, again := o.observe().Child(o.ns, now)

@@ -19,7 +19,9 @@ type reconciler struct {
 	*kit.Tools
 	around   *Neighbours
 	troubles *Troubles
-	checked  sync.Map // by namespace: the resourceVersion of the Secret with the shared credentials that was last found valid
+	// checked maps a namespace to the resourceVersion of its shared Secret at which the htpasswd line matched the
+	// password.
+	checked sync.Map
 }
 
 // facts holds everything that is read about the MicroServiceDeploys of a namespace.

@@ -72,8 +72,8 @@ func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, er
 	return n.note(ns.Name, false), nil
 }
 
-// find reports whether there is an object of a kind that belongs to no MicroServiceDeploy. Objects of other kinds of
-// opcrew count too, because the quota has no room for their pods.
+// find reports whether a namespace has objects of the given kind that belong to no MicroServiceDeploy. Objects that
+// opcrew created for its other kinds count too, because the quota has no room for their pods.
 func (n *Neighbours) find(ctx context.Context, namespace string, kind schema.GroupVersionKind) (bool, error) {
 	others, err := labels.NewRequirement(names.NameLabel, selection.NotEquals, []string{names.AppName})
 	if err != nil {

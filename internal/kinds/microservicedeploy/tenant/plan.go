@@ -34,7 +34,8 @@ func (r *reconciler) Plan(ns *corev1.Namespace, f facts, d decision) kit.Plan {
 		return kit.Plan{Again: waitInterval}
 	}
 	plan := kit.Plan{Prune: []client.ObjectList{&corev1.ResourceQuotaList{}, &corev1.SecretList{}}}
-	plan.Stays = func(object client.Object) bool { // keep copies of these objects that users created
+	// Users may copy these objects, under other names or into other namespaces. opcrew does not delete the copies.
+	plan.Stays = func(object client.Object) bool {
 		return object.GetNamespace() != ns.Name || !quota.IsBound(object.GetName()) && object.GetName() != names.TenantAuth
 	}
 	for _, b := range quota.Bounds {

@@ -21,9 +21,9 @@ import (
 // tenantChildren is the condition type under which problems with shared quotas and credentials are kept in memory.
 const tenantChildren = "TenantChildrenReady"
 
-// Troubles passes problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, because
-// users look at their status. The problems are kept in memory only: after a restart, the first reconcile finds them
-// again.
+// Troubles passes problems with shared quotas and credentials to the MicroServiceDeploys of the namespace, so that
+// their status reports these problems. The problems are kept in memory only: after a restart, the first reconcile finds
+// them again.
 type Troubles struct {
 	mu       sync.Mutex
 	byTenant map[string][]metav1.Condition

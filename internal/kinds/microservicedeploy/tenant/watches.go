@@ -80,7 +80,9 @@ var (
 	labelsChanged = predicate.And(existed, kit.Updates(func(e event.UpdateEvent) bool {
 		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
 	}))
-	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }} // the first object in a new namespace enqueues the namespace
+	// existed drops events of new namespaces. A namespace is enqueued when its first object, such as a
+	// MicroServiceDeploy, is created.
+	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[names.NameLabel] == names.AppName })
 	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return quota.IsBound(o.GetName()) || o.GetName() == names.TenantAuth })
 )
