@@ -8,9 +8,9 @@ import (
 	"fmt"
 )
 
-// ready returns why a pod is not ready; nil if it is. In a ready pod the home server is the primary of its shard, and
-// the guest server a replica of the neighbour's shard. If all pods are ready, two pods have each shard. A drain that
-// waits for ready pods therefore never removes both.
+// ready returns why a pod is not ready; nil if it is. In a ready pod, the home server is the primary of its shard, and
+// the guest server is a replica of the neighbour's shard. If all pods are ready, each shard is in two pods. A drain
+// that waits for ready pods therefore never removes both pods of a shard.
 func (v view) ready() error {
 	return errors.Join(
 		about("home", v.home, v.home.leadsShard()),

@@ -28,7 +28,8 @@ func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
 
-// prove starts etcd in a data directory of proofMember. It compares the data with the record, if there is one.
+// prove starts etcd in a data directory that was created with the settings of proofMember. If m, the record of the
+// backup, is not nil, prove compares the data with it.
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {
