@@ -174,8 +174,8 @@ func endOf(a *unstructured.Unstructured) (state string, run int64) {
 	return state, run
 }
 
-// maskActivity removes fields from pods that the scheduler and the simulated kubelet set, because they differ between
-// runs.
+// maskActivity removes fields that differ between runs, such as times. It removes the spec and the status of pods,
+// because the scheduler and the simulated kubelet set fields in them.
 func maskActivity(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
