@@ -17,7 +17,8 @@ func (v view) ready() error {
 		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about returns what is wrong with a server. wrong is only used if the server responds.
+// about returns what is wrong with a server. The parameter wrong describes a wrong role of the server. about uses it
+// only if the server responds and has loaded its data.
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:

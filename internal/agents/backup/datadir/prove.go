@@ -22,8 +22,8 @@ const (
 	startTime = 5 * time.Minute
 )
 
-// proofMember returns the settings of the only member of a cluster that no client can reach. It does not raise the
-// revision, because etcd's hash depends on revisions.
+// proofMember returns the settings of the only member of a cluster that no client can reach. Its revision bump
+// is 0, because etcd's hash of the data depends on the revisions.
 func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
