@@ -186,7 +186,8 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// An operator that sees only the last state of the Activity cancels the run before any pod has started.
+		// An operator that sees only the last state of the Activity cancels the run before a pod has started. The
+		// status of a cancelled run therefore differs between runs of the test.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

@@ -287,7 +287,7 @@ func readyPods(v faults.View, label string) int {
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
-			return nil // the manager keeps its previous keys
+			return nil // this version of the Secret has no key, so the manager keeps its previous keys
 		}
 		signer, err := ssh.ParsePrivateKey(manager.Data[name])
 		if err != nil {

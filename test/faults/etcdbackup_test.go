@@ -307,7 +307,7 @@ func begunIsWritten(before, _ faults.View, e faults.Event) error {
 }
 
 // countedOnce holds if the number of successful runs increases by one exactly when the status reports a run as
-// successful. A pod must have reported the success before.
+// successful. A pod must have reported this success earlier.
 func countedOnce(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// redisLosing wipes the volumes of both servers of a shard. The user then gives up the lost data with the command that
-// the status shows.
+// redisLosing wipes the volumes of both servers of a shard. The user then accepts the loss of the data with the command
+// that the status shows.
 func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
 	return faults.Workload{
 		Name: "losing",

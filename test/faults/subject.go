@@ -26,8 +26,8 @@ type Subject struct {
 	Namespaced bool
 	// Primary is an empty object of the kind's own type.
 	Primary client.Object
-	// Others are empty objects of all other types that the kind reads or writes, and of types that result from them,
-	// such as Pods.
+	// Others are empty objects of all other types that the kind reads or writes, and of types that Kubernetes creates
+	// as a consequence, such as Pods.
 	Others []client.Object
 	// Truth returns nil if an object that reports Ready truly is ready. The harness calls it with views of the past, so
 	// it must read objects only from the view.
