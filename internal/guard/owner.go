@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Owns reports whether opcrew created object for owner. The controller reference of object shows that, or its owner
-// label if the reference was removed.
+// Owns reports whether opcrew created object for owner. It compares the controller reference of object with the UID of
+// owner. If object has no such reference, because it was removed, Owns compares the owner label.
 func Owns(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOf(object); controller != nil {
 		return controller.UID == owner.GetUID()

@@ -42,8 +42,8 @@ func Override(template *corev1ac.PodTemplateSpecApplyConfiguration, override *co
 // account had been set, the API server would restore that account from a deprecated field.
 const DefaultServiceAccount = "default"
 
-// NamesAccount reports whether a spec names another account than default. Every user may name the default account, so
-// pods must not get its token: an administrator may have bound rights to that account.
+// NamesAccount reports whether a spec names a service account other than default. Every user may name the default
+// account, so pods must not get its token: an administrator may have bound rights to that account.
 func NamesAccount(name string) bool { return name != "" && name != DefaultServiceAccount }
 
 func names(spec *corev1ac.PodSpecApplyConfiguration, override *common.PodOverride) {

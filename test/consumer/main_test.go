@@ -39,7 +39,7 @@ func TestAnAppliedConfigurationHoldsOnlyWhatWasDeclared(t *testing.T) {
 	}
 }
 
-// owned is the metadata of an object with two labels, of which one field manager owns one.
+// owned is the metadata of an object with two labels. The field manager "me" owns only one of them.
 var owned = metav1.ObjectMeta{
 	Name: "a", Namespace: "b", Labels: map[string]string{"mine": "yes", "other": "no"},
 	ManagedFields: []metav1.ManagedFieldsEntry{{

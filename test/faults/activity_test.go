@@ -174,8 +174,8 @@ func endOf(a *unstructured.Unstructured) (state string, run int64) {
 	return state, run
 }
 
-// maskActivity removes fields from pods that the scheduler and the simulated kubelet set, because they differ between
-// runs.
+// maskActivity removes fields that differ between runs, such as times. It removes the spec and the status of pods,
+// because the scheduler and the simulated kubelet set fields in them.
 func maskActivity(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Pod":
@@ -186,7 +186,8 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")
 		unstructured.RemoveNestedField(object.Object, "status", "endedAt")
-		// An operator that sees only the last state of the Activity cancels the run before any pod has started.
+		// An operator that sees only the last state of the Activity cancels the run before a pod has started. The
+		// status of a cancelled run therefore differs between runs of the test.
 		if status, ok := object.Object["status"].(map[string]any); ok && status["prosta"] == "Cancelled" {
 			object.Object["status"] = map[string]any{"prosta": "Cancelled", "run": status["run"]}
 		}

@@ -124,8 +124,9 @@ func appReady(v faults.View) error {
 	return appIsServed(v, a)
 }
 
-// appSays waits until Ready is False with the given reason. It does not check that the previous pods still run. The
-// invariant servedThroughout checks this, and an application that was deleted and recreated has no previous pods.
+// appSays returns a condition that holds if Ready is False with the given reason. It does not require that
+// previous pods still run, because a recreated application has none. The invariant servedThroughout checks previous
+// pods.
 func appSays(reason string) func(faults.View) error {
 	return func(v faults.View) error {
 		_, err := appReportedFor(v, "False", reason)
@@ -133,8 +134,8 @@ func appSays(reason string) func(faults.View) error {
 	}
 }
 
-// appReportedFor returns the AppService once its condition Ready has the given status, and reason if it is not empty,
-// for the current spec.
+// appReportedFor returns the AppService if it has reported its current spec with the given status of Ready, and, if
+// reason is not empty, with that reason. Otherwise it returns an error.
 func appReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*appv1.AppService, error) {
 	a := &appv1.AppService{}
 	if err := v.Get("web", a); err != nil {
@@ -230,7 +231,7 @@ func maskApp(object *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/revision")
 	case "ReplicaSet":
 		if n, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas"); n == 0 {
-			object.Object = nil // ignores a ReplicaSet of an earlier template
+			object.Object = nil // ignore the ReplicaSet of an earlier pod template
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

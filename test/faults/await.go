@@ -34,8 +34,8 @@ func (r *run) await(step Step) error {
 	}
 }
 
-// stall is the longest delay of this process that settle accepts. After a longer delay, the machine is overloaded, and
-// the operator's silence does not mean that it has nothing to do.
+// stall is how much longer than requested a sleep of this process may take. If one takes even longer, the machine is
+// overloaded. An operator that makes no requests on such a machine may still have work to do.
 const stall = 100 * time.Millisecond
 
 // settle waits until the operator makes no requests and no objects change for a while.

@@ -144,8 +144,8 @@ var rotatingDiva = faults.Workload{
 	},
 }
 
-// growingDiva enlarges the volumes, for which the operator recreates the StatefulSet. The test server has no storage
-// driver, so the workload itself sets the new size in the status of the claims.
+// growingDiva enlarges the volumes. The operator must recreate the StatefulSet to change its claim templates. The test
+// server has no storage driver, so the workload itself sets the new size in the status of the claims.
 var growingDiva = faults.Workload{
 	Name: "growing",
 	World: func(w *faults.World) {
@@ -210,8 +210,8 @@ func divaSays(reason string) func(faults.View) error {
 	}
 }
 
-// divaReportedFor returns the Diva once its condition Ready has the given status, and reason if it is not empty, for
-// the current spec.
+// divaReportedFor returns the Diva if it has reported its current spec with the given status of Ready, and, if reason
+// is not empty, with that reason. Otherwise it returns an error.
 func divaReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*opsv1.Diva, error) {
 	d := &opsv1.Diva{}
 	if err := v.Get("ops", d); err != nil {
@@ -239,7 +239,8 @@ func divaHasGrown(v faults.View) error {
 		}
 	}
 	_, waits := divaReportedFor(v, "False", "Growing")
-	_, ready := divaReportedFor(v, "True", "") // a recreated Diva has claims of the larger size from the start
+	// If a fault recreates the Diva, its claims have the larger size from the start, so it is ready at once.
+	_, ready := divaReportedFor(v, "True", "")
 	if waits != nil && ready != nil {
 		return waits
 	}
@@ -286,7 +287,7 @@ func readyPods(v faults.View, label string) int {
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
-			return nil // the manager keeps its previous keys
+			return nil // this version of the Secret has no key, so the manager keeps its previous keys
 		}
 		signer, err := ssh.ParsePrivateKey(manager.Data[name])
 		if err != nil {
@@ -299,8 +300,8 @@ func letsIn(clients, manager *corev1.Secret) error {
 	return errors.New("clients refuse the manager's keys")
 }
 
-// loginsGoOn holds if the manager can always log in to the clients. A pod may have the previous or the new version of a
-// Secret, so the invariant checks all combinations.
+// loginsGoOn holds if the manager of a Diva can always log in to its clients by SSH. While a Secret changes, a pod may
+// have its previous or its new version, so the invariant checks all combinations.
 func loginsGoOn(before, after faults.View, e faults.Event) error {
 	was, is, clients, clientsNow := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) || !changed(before, after, "ops-sshd", clients, clientsNow) {
@@ -317,7 +318,7 @@ func changed(before, after faults.View, name string, was, is client.Object) bool
 
 func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// inventoryIsAhead holds if the StatefulSet always has at least as many clients as the inventory.
+// inventoryIsAhead holds if the operator removes clients from the inventory first, and then from the StatefulSet.
 func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
 	if e.Key.Kind != "StatefulSet" || !changed(before, after, "ops-client", was, is) || !there(after, "ops-inventory", list) {
@@ -352,7 +353,9 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {
-			object.Object = nil // the claim is missing if no operator saw the spec that requested its client
+			// The claim belongs to a third client, which exists only for a while. If no operator saw the spec that
+			// requests three clients, the claim does not exist.
+			object.Object = nil
 			return
 		}
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

@@ -39,7 +39,7 @@
 //
 // An observer watches all objects, independently of the operator. The state before and after the deletion must equal
 // that of the reference, except for values that always differ between runs. The operator must not create or delete an
-// object more often than in the reference, and must stop writing at some time. Writes of other clients must survive.
+// object more often than in the reference, and must stop writing eventually. Writes of other clients must survive.
 // Invariants must hold at every event, in the server's order. An object that reports Ready must be ready at that
 // moment, or have been shortly before. An error with which the server refuses a write must reach the user in the
 // server's own words. A class may allow a longer time for a stale view (hooks.slack).

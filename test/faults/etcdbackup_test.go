@@ -265,7 +265,8 @@ func resultOf(pod *corev1.Pod) (backup.Result, bool) {
 // UID.
 var attempts sync.Map
 
-// onePodAnAttempt holds if no two pods have the same name, because each attempt must start only one pod.
+// onePodAnAttempt holds if the operator never creates a pod with the name of an earlier pod. The name identifies an
+// attempt, and each attempt must start only one pod.
 func onePodAnAttempt(_, _ faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || !e.New {
 		return nil
@@ -306,7 +307,7 @@ func begunIsWritten(before, _ faults.View, e faults.Event) error {
 }
 
 // countedOnce holds if the number of successful runs increases by one exactly when the status reports a run as
-// successful. A pod must have reported the success before.
+// successful. A pod must have reported this success earlier.
 func countedOnce(before, after faults.View, e faults.Event) error {
 	was, is := &etcdv1beta2.EtcdBackup{}, &etcdv1beta2.EtcdBackup{}
 	if e.Key.Kind != "EtcdBackup" || !sees(before, "db", was) || !sees(after, "db", is) || was.UID != is.UID {
@@ -343,8 +344,8 @@ func successStays(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskBackup removes values that differ between runs because they contain the object's UID or the time, and the number
-// of scheduled runs.
+// maskBackup removes values that differ between runs: values that contain the object's UID or a time, and the number of
+// scheduled runs.
 func maskBackup(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "EtcdBackup":
@@ -359,8 +360,8 @@ func maskBackup(object *unstructured.Unstructured) {
 	case "EtcdCluster":
 		unstructured.RemoveNestedField(object.Object, "status") // the test itself writes this status
 	case "Pod":
-		// Truth and the invariants check the content of pods. The comparison with the reference only checks that they
-		// exist.
+		// The comparison with the run without faults only checks that the pods exist. The functions Truth and
+		// Invariants of this Subject check what is in them.
 		object.Object = map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "attempt"}}
 	}
 }

@@ -94,11 +94,11 @@ func editEtcd(name, spec string) faults.Step {
 		Name:     name,
 		Do:       func(u *faults.User) { u.Patch("db", &etcdv1beta2.EtcdCluster{}, `{"spec":`+spec+`}`) },
 		Until:    etcdReady,
-		Patience: patience, // the operator replaces members with an emptyDir one after the other
+		Patience: patience, // the operator replaces members that use an emptyDir volume one at a time
 	}
 }
 
-// etcdScaling creates a cluster, adds members and removes them, as the original article does.
+// etcdScaling creates a cluster, adds members and removes members, as in the tutorial article that this API comes from.
 var etcdScaling = faults.Workload{
 	Name: "scaling",
 	Steps: []faults.Step{
@@ -108,8 +108,8 @@ var etcdScaling = faults.Workload{
 	},
 }
 
-// etcdChanging changes the version, then the pod template, for which pods are replaced and lose their emptyDir volumes,
-// and then the resources, which change in place.
+// etcdChanging changes the version. Then it changes the environment of the pods, so that the operator replaces all pods
+// and their emptyDir volumes are lost. Finally it changes the resources, which the operator changes in running pods.
 var etcdChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -270,8 +270,8 @@ func clientsComeLate(_, after faults.View, e faults.Event) error {
 }
 
 // maskEtcd removes values that depend on the UID or on the number of attempts: member names, member IDs, and texts that
-// contain them. It also removes the version with which the cluster was formed, because an operator that missed the
-// first version uses the second.
+// contain them. It also removes the version with which the cluster was formed: if the version in the spec changes
+// before the operator has seen the first one, the operator forms the cluster with the second one.
 func maskEtcd(object *unstructured.Unstructured) {
 	remove := func(fields ...string) { unstructured.RemoveNestedField(object.Object, fields...) }
 	switch object.GetKind() {
@@ -280,7 +280,7 @@ func maskEtcd(object *unstructured.Unstructured) {
 			remove("status", field)
 		}
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants check these objects
+		object.Object = map[string]any{} // the functions Truth and Invariants of this Subject check these objects
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -94,7 +94,8 @@ var etcdRecovering = faults.Workload{
 					}
 				}
 			},
-			Until:    etcdReady, // if events are late, the pod may not have existed yet when the test tried to lose it
+			// The step does not check that the pod was deleted: in a case with late events, the pod may not exist yet.
+			Until:    etcdReady,
 			Patience: 45 * time.Second,
 		},
 	},

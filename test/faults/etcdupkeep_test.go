@@ -13,9 +13,9 @@ import (
 	"github.com/opcrew/opcrew/test/faults"
 )
 
-// etcdTending fills the storage of all members. Then it corrupts the leader's data, although etcd raises the alarm for
-// another member. The simulated etcd reports a violation if the operator clears an alarm too early or spreads corrupt
-// data.
+// etcdTending fills the storage of all members. Then it corrupts the leader's data, and lets etcd raise the alarm for
+// another member whose data is correct. The simulated etcd reports a violation if the operator clears an alarm too
+// early or spreads corrupt data.
 var etcdTending = faults.Workload{
 	Name: "tending",
 	Steps: []faults.Step{

@@ -44,8 +44,9 @@ func (f frame) encode() []byte {
 	return append(out, '\n')
 }
 
-// coalesce keeps only the last event of each object, like a list after a broken watch. A client then does not see an
-// object that was created and deleted in between. It sees an object that was recreated as changed.
+// coalesce keeps only the last event of each object, like a list after a broken watch. If an object was created and
+// then deleted, the client gets no event for it. If an object was deleted and recreated, the client gets the event that
+// the object changed.
 func coalesce(frames []frame) []frame {
 	first, last := map[string]watch.EventType{}, map[string]int{}
 	for i, f := range frames {

@@ -27,7 +27,8 @@ func Classes() []string {
 	return names
 }
 
-// NewHunt starts test servers for subjects that resemble the given one.
+// NewHunt starts test servers with the CRDs, types and settings of the given Subject. The Subjects that Add later gets
+// must use the same types.
 func NewHunt(t *testing.T, like Subject) *Hunt {
 	t.Parallel()
 	return &Hunt{attack: newAttack(t, &like)}

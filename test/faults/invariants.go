@@ -86,7 +86,7 @@ func (s *Subject) neverBack(before, after View, e Event) error {
 	return nil
 }
 
-// claims holds the state of the check that objects that report Ready truly are ready.
+// claims checks that every object that reports Ready truly is ready. It remembers what it has seen of each object.
 type claims struct {
 	subject *Subject
 	slack   time.Duration

@@ -39,7 +39,8 @@ func TestMemcached(t *testing.T) {
 	})
 }
 
-// resizing follows the tutorial: it adds servers, removes servers, and sets the size to 0 for a while.
+// resizing adds servers and removes servers, as in the tutorial article that this API comes from. It also sets the size
+// to 0 for a while.
 var resizing = faults.Workload{
 	Name: "resizing",
 	Steps: []faults.Step{
@@ -66,7 +67,7 @@ var resizing = faults.Workload{
 	},
 }
 
-// configuring changes settings for which servers restart, and another user changes and deletes objects of the operator.
+// configuring changes the memory of the servers, so that they restart. Then a user deletes the operator's Service.
 var configuring = faults.Workload{
 	Name: "configuring",
 	Steps: []faults.Step{
@@ -113,8 +114,8 @@ func ringReady(size int32) func(faults.View) error {
 	}
 }
 
-// ringIsWhole checks that a ready Memcached is truly ready. All servers must run with the settings in the spec, and the
-// Service must exist, with which clients find the servers.
+// ringIsWhole checks that a ready Memcached is truly ready. All servers must run with the settings in the spec. The
+// Service must exist, because clients use it to find the servers.
 func ringIsWhole(v faults.View, object client.Object) error {
 	m := object.(*cachev1alpha1.Memcached)
 	set, pods := &appsv1.StatefulSet{}, &corev1.PodList{}

@@ -41,8 +41,8 @@ func TestMicroServiceDeploy(t *testing.T) {
 			&corev1.Secret{}, &corev1.ResourceQuota{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{},
 			&networkingv1.NetworkPolicy{}, &networkingv1.Ingress{}, &corev1.Pod{},
 		},
-		// These objects are not counted: between two instances of the same name, the tenant keeps its quota and
-		// password or loses them, depending on timing.
+		// The instances of a namespace share a quota and a password, which the operator deletes with the last instance.
+		// If a test deletes the last instance and recreates it at once, the operator may or may not delete them.
 		Uncounted: []string{"ResourceQuota", "Secret opcrew-basic-auth", "Pod", "ReplicaSet"},
 		Truth:     instanceServes,
 		Invariants: []faults.Invariant{
@@ -146,8 +146,8 @@ func instanceReady(v faults.View) error {
 	return instanceServes(v, m)
 }
 
-// instanceReportedFor returns the MicroServiceDeploy once its condition Ready has the given status, and reason if it is
-// not empty, for the current spec.
+// instanceReportedFor returns the MicroServiceDeploy if it has reported its current spec with the given status of
+// Ready, and, if reason is not empty, with that reason. Otherwise it returns an error.
 func instanceReportedFor(v faults.View, status metav1.ConditionStatus, reason string) (*customv1.MicroServiceDeploy, error) {
 	m := &customv1.MicroServiceDeploy{}
 	if err := v.Get("web", m); err != nil {
@@ -278,7 +278,7 @@ func maskInstance(object *unstructured.Unstructured) {
 	case "opcrew-microservices": // the instances of a namespace share this object
 		remove("metadata", "ownerReferences")
 		remove("metadata", "labels", "opcrew.io/owner")
-	// Whether this Secret is deleted between two instances without authentication depends on timing.
+	// If a test deletes the last instance and recreates it at once without authentication, this Secret may remain.
 	case "opcrew-basic-auth":
 		object.Object = map[string]any{}
 	}

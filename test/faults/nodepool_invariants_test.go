@@ -64,8 +64,9 @@ func changedKeys(was, now map[string]string) map[string]bool {
 	return keys
 }
 
-// nodesAreLedTowards holds if the operator removes nothing from a node that a pool specifies, and adds nothing that no
-// pool specifies. It is only checked when no pool has changed for a while, so that the operator must know all pools.
+// nodesAreLedTowards holds if each write of the operator to a node follows the specs of the pools: the operator must
+// not undo what a pool specifies, and must not add a label or taint that no pool specifies. The invariant is checked
+// only if no pool has changed for a while, because the operator must then know all pools.
 func nodesAreLedTowards(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Node" || e.Write == "" || !before.Known("NodePool", e) {
 		return nil

@@ -41,7 +41,7 @@ func TestNodePool(t *testing.T) {
 	})
 }
 
-// small creates, changes and deletes the two pools of the original article.
+// small creates, changes and deletes the two pools of the tutorial article that this API comes from.
 var small = faults.Workload{
 	Name: "small",
 	World: func(w *faults.World) {
@@ -115,8 +115,8 @@ spec:
   taints: [{key: example.com/tier, value: metal, effect: NoSchedule}]
 `
 
-// handler changes the handler of a pool, for which the operator must recreate the RuntimeClass. Another owner also uses
-// the name of the RuntimeClass, and takes over the RuntimeClass itself.
+// handler creates a pool while a RuntimeClass of another owner has the name that the pool needs, and then deletes that
+// RuntimeClass. Later it changes the handler of the pool, so that the operator must recreate its own RuntimeClass.
 var handler = faults.Workload{
 	Name:  "handler",
 	World: func(w *faults.World) { w.Nodes(1, "n", map[string]string{"node-role.kubernetes.io/gold": ""}) },
@@ -131,8 +131,8 @@ var handler = faults.Workload{
 		},
 		{
 			Name: "the other owner goes",
-			// The operator may miss that the other owner's RuntimeClass was created and deleted. Then no event follows,
-			// and the operator tries the name again after a minute.
+			// If the events of the other owner's RuntimeClass are lost, the operator does not notice the deletion. It
+			// then creates its own RuntimeClass only when it retries, which is a minute after the failed attempt.
 			Patience: 75 * time.Second,
 			Do:       func(u *faults.User) { u.Delete("gold", &nodev1.RuntimeClass{}) },
 			Until:    all(poolReady("gold", 1), classHandler("gold", "runc")),

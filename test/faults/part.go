@@ -5,8 +5,9 @@ package faults
 
 import "fmt"
 
-// part is a part of all cases, so that several runs can share them. A case's part depends only on the name of the case.
-// It cannot depend on its position in the list, because the number of cases varies with the number of writes.
+// part is one of several parts into which all cases are divided, so that one run of the tests need not execute all. The
+// name of a case determines its part. The position in the list of cases cannot determine it, because the list depends
+// on the number of writes, which varies.
 type part struct{ number, of uint64 }
 
 // parsePart parses "2/5" as the second of five parts. For "", it returns one part with all cases.

@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/test/faults/naive"
 )
 
-// planted lists a bug for every class of faults. The class must find the bug, with a failure message that contains
-// words.
+// planted lists at least one bug for every class of faults. The cases of this class must find the bug: one of them must
+// fail with a message that contains the text in the field words.
 var planted = []struct {
 	class string
 	bug   naive.Bug

@@ -16,7 +16,7 @@ func olderView(p plan) []Case {
 		r.hooks.slack = 4 * most
 		r.hooks.after = at(step, func() {
 			r.settle()
-			time.Sleep(lag / 2) // without faults, no view is this old
+			time.Sleep(lag / 2) // after that time, the old lists are older than any view in a run without faults
 			r.journal.add("a new process sees %s as of version %s, before the step", resource, r.out.versions[step])
 			r.running().die()
 			r.wire.gate.hold(resource)

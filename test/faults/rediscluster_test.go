@@ -130,7 +130,7 @@ var redisScaling = faults.Workload{
 	},
 }
 
-// redisScalingByJobs adds and removes servers of a version that migrates slots by itself.
+// redisScalingByJobs adds and removes servers of a Valkey version whose servers can migrate slots by themselves.
 var redisScalingByJobs = faults.Workload{
 	Name: "scaling-by-jobs",
 	Steps: []faults.Step{
@@ -141,8 +141,8 @@ var redisScalingByJobs = faults.Workload{
 	},
 }
 
-// redisChanging changes the version, for which pods restart, and a setting that the operator changes in running
-// servers.
+// redisChanging changes the version, so that all pods restart. Then it changes a setting, which the operator sets in
+// running servers.
 var redisChanging = faults.Workload{
 	Name: "changing",
 	Steps: []faults.Step{
@@ -216,7 +216,7 @@ func redisAsksForMore(v faults.View) error {
 	if reported := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionUpToDate); reported == nil || reported.Reason != redisv1alpha1.ReasonVolumesGrowing {
 		return fmt.Errorf("the status does not report that volumes grow: %+v", reported)
 	}
-	// The operator may report up to three seconds late that the StatefulSet exists again.
+	// Wait for this condition too: the operator may report up to three seconds late that the StatefulSet exists again.
 	if !meta.IsStatusConditionTrue(c.Status.Conditions, redisv1alpha1.ConditionChildrenReady) {
 		return errors.New("the status does not report that the StatefulSet is recreated")
 	}
@@ -305,7 +305,8 @@ func redisAsleep(v faults.View) error {
 	return nil
 }
 
-// serversLetIn holds if all servers accept the password in the Secret, and if it is the password that the user set.
+// serversLetIn holds if all servers accept the password in the Secret. If the user set a password, the Secret must
+// contain that one.
 func serversLetIn(v faults.View) error {
 	secret := &corev1.Secret{}
 	if err := v.Get("rec", secret); err != nil {
@@ -420,7 +421,7 @@ func maskRedis(object *unstructured.Unstructured) {
 		remove("status")
 		remove("metadata", "annotations", "opcrew.io/pinned")
 	case "Pod", "PersistentVolumeClaim":
-		object.Object = map[string]any{} // Truth and the invariants check these objects
+		object.Object = map[string]any{} // the functions Truth and Invariants of this Subject check these objects
 	case "PodDisruptionBudget":
 		remove("status")
 	case "Service":

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// redisLosing wipes the volumes of both servers of a shard. The user then gives up the lost data with the command that
-// the status shows.
+// redisLosing wipes the volumes of both servers of a shard. The user then accepts the loss of the data with the command
+// that the status shows.
 func redisLosing(wipe func(pods ...*corev1.Pod)) faults.Workload {
 	return faults.Workload{
 		Name: "losing",
@@ -53,7 +53,8 @@ func loseShard(u *faults.User, wipe func(pods ...*corev1.Pod)) {
 	rings.GiveUp(redispods.Cluster(first.Namespace, "rec"))
 }
 
-// giveUp annotates the cluster with the value that its status shows, with which the user accepts the loss of data.
+// giveUp sets the annotation with which the user accepts the loss of data. The status of the cluster shows its key and
+// value.
 func giveUp(u *faults.User) {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	u.List(list)

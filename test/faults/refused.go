@@ -19,8 +19,8 @@ const (
 	longRefusal  = 2 * time.Second
 )
 
-// refused returns one case for every write. In each case, the server refuses the write and its retries, a few times or
-// until a condition of the object contains the reason.
+// refused returns one case for every write. In each case, the server refuses the write and its repetitions. It stops
+// after a few refusals, or, if the operator must report the refusal, when the status of an object contains its message.
 func refused(why refusal) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
@@ -100,8 +100,8 @@ func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(
 // status itself is refused.
 func (s *siege) reportable() bool { return s.why.reported && s.of.subresource == "" }
 
-// anybody reports whether an object of the kind exists whose status can report the refusal. No such object exists when
-// the last one was deleted, and the operator then deletes the objects that all of them shared.
+// anybody reports whether an object of the kind exists, because only its status can report the refusal. After the last
+// object was deleted, the operator still writes: it deletes the child objects that all objects of the kind shared.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0

@@ -71,7 +71,7 @@ func (s *stream) deliver() {
 			return
 		}
 		if wait > 0 {
-			time.Sleep(wait) // delay the event, which is the fault
+			time.Sleep(wait) // this delay of the event is the simulated fault
 		}
 		if _, err := s.out.Write(f.encode()); err != nil {
 			return
@@ -86,6 +86,6 @@ func (s *stream) Close() error {
 	delete(s.gate.streams, s)
 	s.gate.changed.Broadcast()
 	s.gate.mu.Unlock()
-	_ = s.out.Close() // ends deliver, which no client reads from any more
+	_ = s.out.Close() // this ends deliver, because the client no longer reads the events
 	return s.from.Close()
 }

@@ -26,8 +26,8 @@ type Subject struct {
 	Namespaced bool
 	// Primary is an empty object of the kind's own type.
 	Primary client.Object
-	// Others are empty objects of all other types that the kind reads or writes, and of types that result from them,
-	// such as Pods.
+	// Others are empty objects of all other types that the kind reads or writes, and of types that Kubernetes creates
+	// as a consequence, such as Pods.
 	Others []client.Object
 	// Truth returns nil if an object that reports Ready truly is ready. The harness calls it with views of the past, so
 	// it must read objects only from the view.
@@ -37,8 +37,8 @@ type Subject struct {
 	// Mask removes fields that may differ between runs. It may be nil. The harness itself masks UIDs, versions and
 	// times. An object whose content Mask removes completely is not compared.
 	Mask func(object *unstructured.Unstructured)
-	// Touch changes an object as a concurrent client would. It may be nil; the harness also sets an annotation. Keys
-	// must begin with TouchPrefix.
+	// Touch changes an object as a concurrent client would, in addition to the annotation that the harness always sets.
+	// The keys of labels, annotations and taints that it adds must begin with TouchPrefix. It may be nil.
 	Touch func(object *unstructured.Unstructured)
 	// Uncounted lists kinds, such as Pod, of which Kubernetes creates a varying number of objects. For example, a
 	// StatefulSet may recreate a Pod while the test deletes it. "Secret shared" names a single object that instances

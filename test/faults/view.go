@@ -127,8 +127,8 @@ func (v View) with(e Event) View {
 	return after
 }
 
-// Known reports whether the operator must know all objects of a kind at the time of an event. It must if their number
-// and specs have not changed for a while.
+// Known reports whether the operator must know all objects of a kind at the time of an event. This is so if, for some
+// time before the event, no object of the kind was created or deleted and no spec changed.
 func (v View) Known(kind string, e Event) bool { return e.At.Sub(v.changed[kind]) > lag }
 
 // Ready returns an object's condition Ready and its status.observedGeneration.

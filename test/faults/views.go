@@ -20,7 +20,7 @@ func late(p plan) []Case {
 				random := Case{seed: uint64(seed + 1)}.random()
 				r.hooks.slack = most
 				r.journal.mark("events of %s are delayed", resource)
-				// All watches share one random source, which the lock of the gate protects.
+				// All watches share one random source. The gate holds its lock while it calls this function.
 				r.wire.gate.late(func(of string) time.Duration {
 					if of != resource && resource != everything {
 						return 0
@@ -33,7 +33,7 @@ func late(p plan) []Case {
 	return all
 }
 
-// orAll returns the names of all resources, and first the name that means all of them together.
+// orAll returns a list with the names of all resources. The first element is the special name that means all resources.
 func (p plan) orAll() []string { return append([]string{everything}, p.resources...) }
 
 // perStep returns a case for every combination of a step and a resource, and for all resources together.

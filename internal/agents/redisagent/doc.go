@@ -7,8 +7,8 @@
 // status page (page.go, ring.go).
 //
 // The agent queries its servers (server.go, info.go) only when a client asks, and at most once per second (looker.go).
-// About other pods it knows what its own servers report, and the metrics of the other agents. It never sends a password
-// to another pod, and changes nothing.
+// For the status page, the agent uses the node table of its own servers, and the metrics that the agents in other pods
+// serve. It never sends a password to another pod, and changes nothing.
 //
-// The operator repairs clusters. For that it queries the servers itself, and does not use the agent.
+// The operator repairs clusters. It queries the Redis servers directly, and does not use the agent.
 package redisagent

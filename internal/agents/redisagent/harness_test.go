@@ -121,7 +121,8 @@ func (a *agent) form() {
 	guest.Replicate(home)
 }
 
-// lead makes a replica the primary. The command only starts an attempt, which may fail after five seconds.
+// lead makes a replica the primary. CLUSTER FAILOVER only starts an attempt, which may fail after five seconds, so lead
+// repeats the command.
 func lead(s *redistest.Server) {
 	var asked time.Time
 	s.Eventually("a replica becomes the primary", func() error {

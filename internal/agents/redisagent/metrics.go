@@ -68,7 +68,7 @@ func bit(is func(status) bool) func(status) (float64, bool) {
 	}
 }
 
-// known returns the value function of a boolean metric. It has no value while the server does not respond.
+// known returns the value function of a boolean metric. While the server does not respond, the metric has no value.
 func known(is func(status) bool) func(status) (float64, bool) {
 	return func(s status) (float64, bool) {
 		value, _ := bit(is)(s)

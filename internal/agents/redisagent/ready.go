@@ -8,16 +8,17 @@ import (
 	"fmt"
 )
 
-// ready returns why a pod is not ready; nil if it is. In a ready pod the home server is the primary of its shard, and
-// the guest server a replica of the neighbour's shard. If all pods are ready, two pods have each shard. A drain that
-// waits for ready pods therefore never removes both.
+// ready returns why a pod is not ready; nil if it is. In a ready pod, the home server is the primary of its shard, and
+// the guest server is a replica of the neighbour's shard. If all pods are ready, each shard is in two pods. A drain
+// that waits for ready pods therefore never removes both pods of a shard.
 func (v view) ready() error {
 	return errors.Join(
 		about("home", v.home, v.home.leadsShard()),
 		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about returns what is wrong with a server. wrong is only used if the server responds.
+// about returns what is wrong with a server. The parameter wrong describes a wrong role of the server. about uses it
+// only if the server responds and has loaded its data.
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:

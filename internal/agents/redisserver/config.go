@@ -54,17 +54,17 @@ func (in inputs) defaults() []directive {
 		{"cluster-node-timeout", "5000"}, // milliseconds
 	}
 	if in.movesSlots() {
-		// By default, the source waits for a moment without writes before it hands over a slot. With this limit it
-		// hands over earlier, as soon as only this many bytes remain to be sent. That takes well under a second, while
-		// clients wait.
+		// By default, the source hands over a slot only at a moment when no writes remain to be sent. With this limit,
+		// it hands over the slot as soon as at most this many bytes remain. Clients wait while these bytes are sent,
+		// which takes well under a second.
 		out = append(out, directive{"slot-migration-max-failover-repl-bytes", strconv.Itoa(16 << 20)})
 		// The operator always reads the whole log of slot migrations, so the log is kept short.
 		out = append(out, directive{"cluster-slot-migration-log-max-len", "32"})
 	}
 	if in.movesSlots() && in.MemoryLimit > 0 {
-		// During a slot move, writes are buffered in memory in addition to the data. The buffers may use all memory
-		// that is not reserved for data. They may use a quarter of it for up to a minute, which is the ratio of the
-		// default (256 MiB).
+		// During a slot move, the server buffers writes in memory. As a hard limit, the buffer may use all memory that
+		// is not reserved for data, up to the default of 256 MiB. As in the default, the soft limit is a quarter of
+		// the hard limit: the buffer may exceed it for a minute.
 		most := min(256<<20, in.MemoryLimit/4)
 		out = append(out, directive{"client-output-buffer-limit", fmt.Sprintf("replica %d %d 60", most, most/4)})
 	}
@@ -111,7 +111,8 @@ func (in inputs) fixed() []directive {
 // read other files.
 func harmful() []string {
 	return []string{"user", "aclfile", "requirepass", "masteruser", "masterauth", "include", "loadmodule", "rename-command", "replicaof", "slaveof",
-		"cluster-databases"} // not allowed: slots would move without keys of other databases
+		// If there were several databases, a slot move would leave behind the keys of all databases except 0.
+		"cluster-databases"}
 }
 
 // parseExtra parses the directives of the user. A reserved directive is an error, because it would have no effect or do

@@ -6,7 +6,8 @@ package redisserver
 import "fmt"
 
 // decide returns why a server must not start with the data of a folder; "" if it may. A server creates its append-only
-// file at its first start, before it joins a cluster. If a member of a cluster has none, it has lost its data.
+// file at its first start, before it joins a cluster. A server that is in a cluster but has no such file has therefore
+// lost its data.
 // docs/design/redis.md describes what happens then.
 func decide(f facts) string {
 	switch {

@@ -16,8 +16,8 @@ import (
 )
 
 // mustBlock reports whether replicas must not copy the server yet, because its address may have belonged to another
-// server. Copying is safe if the same node already ran at this address, and the operator allowed replication at that
-// time. The server then saved this with CONFIG REWRITE. docs/design/redis.md gives the reason.
+// server. Copying is safe if the previous configuration shows that this node already ran at this address and that the
+// operator had allowed replication (the operator saves that with CONFIG REWRITE). See docs/design/redis.md.
 func mustBlock(before, ip string, found facts) bool {
 	member := found.own != nil && (found.own.Primary != "" || found.own.SlotCount() > 0)
 	stays, admitted := false, true
@@ -29,7 +29,8 @@ func mustBlock(before, ip string, found facts) bool {
 	return !stays || !admitted || !member || decide(found) != ""
 }
 
-// blockingRule is the ACL rule that forbids replicas to copy the server. It applies to the user as which they log in.
+// blockingRule is the ACL rule that prevents replicas from copying the server. Replicas log in as the operator's user,
+// so the rule belongs to that user.
 const blockingRule = "-psync"
 
 // readBefore reads the configuration of the previous start; "" if this is the first start in the pod.
@@ -61,7 +62,8 @@ func withoutAddress(table, id string) string {
 	for line := range strings.Lines(table) {
 		words := strings.SplitN(line, " ", 4)
 		if len(words) == 4 && words[0] == id {
-			_, more, has := strings.Cut(words[1], ",") // the host name, and fields of newer versions
+			// After the address, the second word has the host name and, in newer versions of Redis, further fields.
+			_, more, has := strings.Cut(words[1], ",")
 			if words[1] = ":0@0"; has {
 				words[1] += "," + more
 			}

@@ -144,7 +144,8 @@ func TestUsersMayUseACommandUnlessItCanBreakTheCluster(t *testing.T) {
 	}
 	refusesUsers(t, pod)
 
-	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all") // as earlier versions granted to all users
+	// Earlier versions of opcrew gave every user these rights.
+	pod.Home.Do("ACL", "SETUSER", "default", "~*", "&*", "+@all")
 	pod.Home.Do(append([]string{"ACL", "SETUSER", "default"}, redispod.UserRules()...)...)
 	check("while it runs", "default")
 }
@@ -162,8 +163,8 @@ func TestAClientOfTheClusterWorksWithTheRightsOfAUser(t *testing.T) {
 	pod := led(t)
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{
 		Addrs: []string{pod.Home.Address()}, Username: redistest.Username, Password: redistest.Password, ClientName: "shop", ReadOnly: true,
-		// The test connects to the server directly, because its DNS does not know the host name that the server
-		// announces.
+		// The server announces a host name that the machine of the test cannot resolve. So every connection goes to
+		// the address of the server, whatever host name the client asks for.
 		Dialer: dialTo(pod.Home),
 	})
 	defer func() { _ = client.Close() }()

@@ -29,9 +29,9 @@ const noDirective = "opcrew-ends-the-trial"
 // (config.c, loadServerConfigFromString).
 var refusedLine = regexp.MustCompile(`at line (\d+)\n>>> .*\n(.*)`)
 
-// try removes directives of the user that the server would refuse. The operator sets them on the running server and
-// reports the refusal. A directive that is only read at start cannot be reported that way, so it is an error. If the
-// trial itself fails, nothing is removed, because it must not keep a server from starting.
+// try removes directives of the user that the server would refuse. The operator later tries to set them on the running
+// server, and reports the refusal. This is impossible for a directive that servers read only at start, so such a
+// directive is an error. If the trial itself fails, try removes nothing, because the server must start anyway.
 func try(ctx context.Context, program string, asked []directive, log *slog.Logger) ([]directive, error) {
 	good := slices.Clone(asked)
 	for len(good) > 0 {

@@ -15,7 +15,7 @@ import (
 // users describes the Redis users of a server.
 type users struct {
 	name     string   // user name of applications, in addition to the user default
-	accepted []string // hashes of the valid passwords of the users name and default
+	accepted []string // hashes of the passwords with which applications can log in
 	password string   // password of the operator's user
 }
 
@@ -33,7 +33,8 @@ func newUsers(s redissecrets.Secrets) (users, error) {
 
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
-// directives returns the directives that define the users, and the user with which a replica logs in to its primary.
+// directives returns the directives that define the users, and those with the user name and password that the server
+// uses as a replica to log in to its primary. If blocked is true, no replica can copy the server.
 func (u users) directives(blocked bool) []directive {
 	names := []string{"default", u.name}
 	var out []directive

@@ -48,8 +48,8 @@ func HostFiles(seed []byte, host string) (map[string][]byte, error) {
 	return map[string][]byte{HostKeyFile: private, HostKeyFile + ".pub": []byte(public + "\n")}, nil
 }
 
-// OwnFiles returns the files of a mounted Secret, with the seed replaced by the host key of one host. No other
-// container of the pod may see the seed.
+// OwnFiles returns the files of a mounted Secret, with the seed replaced by the host key of one host. The container
+// that calls OwnFiles is the only one in the pod that may see the seed; the other containers get the result.
 func OwnFiles(files map[string][]byte, host string) (map[string][]byte, error) {
 	seed, ok := files[SeedFile]
 	if !ok {

@@ -70,7 +70,7 @@ func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
 	return slices.ContainsFunc(all.Items, func(s corev1.Secret) bool { return metav1.IsControlledBy(&s, shop) }), err
 }
 
-// sign updates the ConfigMap (the "sign") of a Shop. If the ConfigMap does not exist and may is true, sign creates it.
+// sign updates the ConfigMap (the "sign") of a Shop. It creates a missing ConfigMap only if the parameter may is true.
 func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
 	sign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-sign"}}
 	err := r.Get(ctx, client.ObjectKeyFromObject(sign), sign)
@@ -119,7 +119,7 @@ func (r *reconciler) make(ctx context.Context, shop *Shop, child client.Object) 
 		return err
 	}
 	if r.has(Impatient) {
-		// The limit is shorter than the delay of a throttled write, which is a second.
+		// If the server throttles the write, the client waits for a second before it retries. That exceeds this limit.
 		short, cancel := context.WithTimeout(ctx, 900*time.Millisecond)
 		defer cancel()
 		if err := r.Create(short, child); short.Err() == nil {

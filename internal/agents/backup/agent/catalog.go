@@ -132,9 +132,9 @@ func (s *catalog) forget(ctx context.Context, key string) error {
 	return s.Delete(ctx, backup.MetaName(key))
 }
 
-// pick returns the item to read, with its record if there is one. That is the named object, or otherwise the newest
-// complete backup. If no backup is complete, it is the object at the path itself, which another program may have
-// written without a record.
+// pick returns the backup to read, with its record if there is one. It picks the given object. If object is "", it
+// picks the newest complete backup, or, if no backup is complete, the object at the path itself: another program may
+// have written that object without a record.
 func (s *catalog) pick(ctx context.Context, object string, now time.Time) (item, *backup.Meta, error) {
 	prefix := s.key
 	if object != "" {

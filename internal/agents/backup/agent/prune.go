@@ -41,7 +41,7 @@ func (a *Agent) pruneBut(ctx context.Context, s *catalog, keep int, own []string
 	return result, others, nil
 }
 
-// judge returns the backups with what their records say: whether each is complete, and which cluster it belongs to.
+// judge reads the records of backups. Its result says whether each backup is complete and to which cluster it belongs.
 func (s *catalog) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
 	var out []backup.Stored
 	for _, i := range items {

@@ -88,7 +88,7 @@ func TestABackupStaysThoughOlderOnesCannotBeRemoved(t *testing.T) {
 	}
 	b.has(named(8, 1), named(10, 2)+"+")
 
-	b.Open = newBench(t).Open // the next run finds the remaining backups
+	b.Open = newBench(t).Open // in the next run, the store deletes objects again, so the run removes the old backup
 	again := b.runs(o, backup.Succeeded, "")
 	if !again.Again || again.Pruned != 1 || !strings.HasSuffix(again.PrunedObjects[0], named(8, 1)) {
 		t.Errorf("got %+v", again)

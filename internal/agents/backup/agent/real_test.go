@@ -96,8 +96,8 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 	return client
 }
 
-// fill writes keys, tombstones and a lease, and compacts the history at a tombstone, where etcd releases keep different
-// data. It returns the number of keys and the revision.
+// fill writes keys, deletes some of them, and attaches a lease to one. It compacts the history at a deletion, because
+// etcd releases differ in what they keep there. It returns the number of keys and the revision.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
 	lease, err := c.Grant(t.Context(), 3600)
@@ -210,7 +210,8 @@ func TestAMemberThatIsKilledWhileItIsReadIsReplacedByAnother(t *testing.T) {
 	}
 }
 
-// watched returns a function that opens stores. These report which member is being read, after its first bytes.
+// watched returns a function that opens a store. When a snapshot is saved to this store and its first bytes arrive, the
+// store passes the endpoint of the member that sends the snapshot to report.
 func watched(report func(endpoint string), b *bench) func(context.Context, backup.Target) (store.Store, string, error) {
 	reading := ""
 	b.Log = slog.New(slog.NewJSONHandler(writerFunc(func(line []byte) {
@@ -229,7 +230,7 @@ type writerFunc func([]byte)
 
 func (w writerFunc) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// slow is a reader that calls a function when the first bytes of an object have arrived.
+// slow is a store whose Put calls act after the first bytes of a snapshot have arrived, before it writes the object.
 type slow struct {
 	store.Store
 	act func()

@@ -34,8 +34,8 @@ type Job struct {
 	// Snapshot is the file to read, and Dir the directory to create.
 	Snapshot, Dir string
 	// Restore describes the member whose directory to create. If it is nil, the Job verifies the snapshot instead: it
-	// compares the data with Meta, if that is set. A verification removes the snapshot early, so that it needs at most
-	// twice its size on disk.
+	// compares the data with Meta, if that is set. A verification deletes the snapshot file as soon as the directory
+	// exists, so it needs at most twice the size of the snapshot on disk.
 	Restore *backup.Restore
 	Meta    *backup.Meta
 }
@@ -84,8 +84,8 @@ func Apart(ctx context.Context, j Job) (Done, error) {
 }
 
 // broke returns the error for a process that ended without a result. A panic of etcd's code means a bad snapshot,
-// unless its message is about the machine. A process that did not start or was killed, such as for its memory, says
-// nothing about the snapshot.
+// unless its message is about the machine. If the process did not start, or was killed (for example because it ran out
+// of memory), the snapshot may be good.
 func broke(err error, said string) error {
 	reason, words := backup.ReasonProcessFailed, cause(said)
 	if strings.HasPrefix(words, "panic: ") {

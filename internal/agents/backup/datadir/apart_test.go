@@ -16,7 +16,7 @@ import (
 // lastWords is an environment variable that contains the output to print before the separate process ends.
 const lastWords = "OPCREW_TEST_LAST_WORDS"
 
-// TestMain also runs as the separate process.
+// TestMain also simulates the separate process: Apart starts the test binary again, with Subcommand as its argument.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != Subcommand {
 		os.Exit(m.Run())

@@ -48,8 +48,8 @@ func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	return lastRevision(dir + "/member/snap/db")
 }
 
-// bumpOf returns how much to add to the revision of a snapshot. It opens the database only if the result depends on its
-// revision.
+// bumpOf returns how much to add to the revision of a snapshot. It opens the snapshot only if the result depends on the
+// revision in it.
 func bumpOf(from string, r backup.Restore) (int64, error) {
 	if r.Above == 0 && r.Bump() <= backup.DefaultBump {
 		return r.Bump(), nil

@@ -25,7 +25,7 @@ const markerFile = "member/opcrew-restore.json"
 type Marker struct {
 	Order   string         `json:"order"`
 	Restore backup.Restore `json:"restore"`
-	// Result is the result of that order.
+	// Result is the result of the order that created the directory.
 	Result backup.Result `json:"result"`
 }
 

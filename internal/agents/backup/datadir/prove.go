@@ -22,13 +22,14 @@ const (
 	startTime = 5 * time.Minute
 )
 
-// proofMember returns the settings of the only member of a cluster that no client can reach. It does not raise the
-// revision, because etcd's hash depends on revisions.
+// proofMember returns the settings of the only member of a cluster that no client can reach. Its revision bump
+// is 0, because etcd's hash of the data depends on the revisions.
 func proofMember() backup.Restore {
 	return backup.Restore{Name: proofName, InitialCluster: proofName + "=" + proofURL, Token: proofName, PeerURLs: []string{proofURL}, RevisionBump: new(int64)}
 }
 
-// prove starts etcd in a data directory of proofMember. It compares the data with the record, if there is one.
+// prove starts etcd in a data directory that was created with the settings of proofMember. If m, the record of the
+// backup, is not nil, prove compares the data with it.
 func prove(ctx context.Context, dir string, m *backup.Meta) (backup.Verification, error) {
 	etcd, err := embed.StartEtcd(proofConfig(dir))
 	if err != nil {

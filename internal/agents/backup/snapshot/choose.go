@@ -31,8 +31,8 @@ type Answer struct {
 }
 
 // Choose returns the members from which a snapshot can be read, the best first. The member with the newest revision is
-// best, because a member that is cut off from its cluster may also respond. Among equal members the leader comes late,
-// to spare it load, and learners come last.
+// best, because a member that is cut off from its cluster may also respond. Among members with the same revision,
+// learners come last. The leader comes after the other voting members, because it has the most work.
 func Choose(answers []Answer) ([]Answer, error) {
 	var able, unable []Answer
 	for _, a := range answers {

@@ -14,9 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// These are the size of the parts in which a snapshot is uploaded, and how many parts are sent concurrently. S3 allows
-// no smaller parts and at most 10,000 of them. That is 50 GB, while etcd stores about 8 GB. Parts are in memory while
-// they are sent.
+// A snapshot is uploaded in parts of partSize bytes, and partsAtOne parts are in memory and sent at the same time.
+// S3 allows no smaller parts, and at most 10,000 parts per object. Together they hold 50 GB, which is enough: an etcd
+// database has up to about 8 GB.
 const (
 	partSize   = 5 << 20
 	partsAtOne = 2
@@ -68,7 +68,7 @@ func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, err
 	return body{r, b, key}, r.Size(), nil
 }
 
-// body is a reader that adds reason codes, for the result of the order, to errors of reading an object.
+// body reads an object. It adds reason codes to the errors of its reader, because the result of the order needs them.
 type body struct {
 	*blob.Reader
 	from *bucket
