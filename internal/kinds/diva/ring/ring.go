@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
-// Keys of the Secret. privateKey and publicKey are the keys that the tutorial article that this API comes from defines.
+// Keys of the Secret. privateKey and publicKey have the same names as in the tutorial article that this API comes from.
 // All other keys record the progress of a key change, so that opcrew can continue it after a crash.
 const (
 	PrivateKey      = "privateKey"
