@@ -23,7 +23,8 @@ func CannotBegin(ctx context.Context, reader client.Reader, r *etcdv1beta2.EtcdR
 	return Missing(ctx, reader, r.Namespace, place.Needs())
 }
 
-// invalid returns what is wrong with the restore order; "" if it is valid. The result is the same for every member.
+// invalid returns what is wrong with the spec of an EtcdRestore; "" if the spec is valid. The result is the same for
+// every member of the cluster.
 func invalid(r *etcdv1beta2.EtcdRestore, place Place) string {
 	const member = "member"
 	order := backup.Order{ID: member, Target: place.Target, Restore: &backup.Restore{

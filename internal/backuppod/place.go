@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package backuppod is shared by the kinds whose pods save, verify and restore etcd backups. It describes where backups
-// are stored, which volumes give access to them, and how a pod receives its order. The kinds decide which pods exist.
-// internal/podapi/backup defines the orders.
+// are stored, which volumes give access to them, and how a pod receives its order (a backup task). The kinds decide
+// which pods exist. internal/podapi/backup defines the orders.
 package backuppod
 
 import (
@@ -26,8 +26,8 @@ const (
 // connect to etcd members.
 func Labels() map[string]string { return map[string]string{"app.kubernetes.io/name": "etcdbackup"} }
 
-// orderVariable is the environment variable with the order. Its value comes from an annotation, so neither a shell nor
-// variable expansion by Kubernetes changes it.
+// orderVariable is the environment variable with the order (a backup task). Its value comes from an annotation, so
+// neither a shell nor variable expansion by Kubernetes changes it.
 const orderVariable = "OPCREW_BACKUP_ORDER"
 
 // Place is where backups are stored.

@@ -57,8 +57,8 @@ func trimReplicaSet(set *appsv1.ReplicaSet) {
 }
 
 const (
-	// longAnnotation is the maximum number of bytes of a value that the cache keeps. No kind reads longer values. Only
-	// programs in pods do, for example to read the command of an Activity.
+	// longAnnotation is the maximum number of bytes of a value that the cache keeps. Only programs in pods read longer
+	// values, such as the command of an Activity.
 	longAnnotation = 4 << 10
 	// allAnnotations is the maximum number of bytes of all kept values of one object. Users can add annotations in the
 	// domain opcrew.io too, so only a limit of the sum bounds the memory.
@@ -81,8 +81,8 @@ func trimAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// readAnnotation reports whether a kind reads an annotation of pods or ReplicaSets. The etcd operator of CoreOS defined
-// the key etcd.version.
+// readAnnotation reports whether a kind reads an annotation of pods or ReplicaSets. The key etcd.version comes from the
+// etcd operator of CoreOS, which opcrew replaces.
 func readAnnotation(key string) bool {
 	domain, _, _ := strings.Cut(key, "/")
 	return domain == "opcrew.io" || strings.HasSuffix(domain, ".opcrew.io") || key == "etcd.version" || key == "deployment.kubernetes.io/revision"

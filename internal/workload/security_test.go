@@ -32,7 +32,7 @@ func TestAnApplicationHasTheProfileThatItAsksForOrItsNamespaceEnforces(t *testin
 		rules guard.Security
 	}{
 		{"", "", "", guard.Baseline},
-		{"", "privileged", "", guard.Baseline}, // without a profile in the spec, Baseline is enough
+		{"", "privileged", "", guard.Baseline}, // neither the spec nor the namespace requires more than Baseline
 		{"", "baseline", "", guard.Baseline},
 		{"", "restricted", restricted, guard.Restricted},
 		{restricted, "", restricted, guard.Restricted},

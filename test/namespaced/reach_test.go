@@ -20,7 +20,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// rightsOf returns the operator's layers, each of which is one Deployment, with the RBAC rights of each layer's kinds.
+// rightsOf returns the layers of the operator. Each layer is one Deployment and has the RBAC rights of its kinds.
 func rightsOf(t *testing.T) []marker.Layer {
 	t.Helper()
 	layers, err := marker.Layers(env.Root)

@@ -168,7 +168,8 @@ func asUnstructured(t *testing.T, pool *nodesv1.NodePool) *unstructured.Unstruct
 	return out
 }
 
-// policiesWork waits until the API server certainly applies the admission policies of Activities to new objects.
+// policiesWork waits until it is certain that the API server applies the admission policies of Activities to new
+// objects.
 func policiesWork(t *testing.T) {
 	t.Helper()
 	operator.Until(t, "the API server has recorded the requesters of Activities for a while", func() error {

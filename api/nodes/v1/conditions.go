@@ -5,8 +5,8 @@ package v1
 
 // Condition types of a NodePool.
 const (
-	// NodePoolReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the
-	// first that does.
+	// NodePoolReady summarizes the other conditions. While one of them reports a problem, Ready is not True, and has
+	// the reason of the most important condition that reports a problem.
 	NodePoolReady = "Ready"
 	// NodePoolRuntimeClassReady reports whether the RuntimeClass with the pool's name belongs to the pool, and has the
 	// fields that the operator declares for it.

@@ -141,8 +141,9 @@ type Taint struct {
 	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
 	Effect corev1.TaintEffect `json:"effect"`
 
-	// timeAdded is accepted and has no effect. It exists because the tutorial that introduced this kind uses the Taint
-	// type of Kubernetes. It is text, because a client that fails to parse a time could not list any pool.
+	// timeAdded is accepted and has no effect. It exists because the tutorial article that this API comes from uses the
+	// Taint type of Kubernetes. It is a string, so that an invalid time in one pool cannot prevent clients from listing
+	// all pools.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	TimeAdded string `json:"timeAdded,omitempty"`
@@ -158,8 +159,8 @@ type Overhead struct {
 
 // NodePoolStatus is the observed state of a pool.
 type NodePoolStatus struct {
-	// status is a summary for clients of the tutorial that introduced this kind: 200 when condition Ready is True,
-	// otherwise 503.
+	// status is a summary of the conditions, as in the tutorial article that this API comes from: 200 when condition
+	// Ready is True, otherwise 503.
 	// +optional
 	Status int32 `json:"status,omitempty"`
 

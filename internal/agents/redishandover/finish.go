@@ -36,8 +36,8 @@ type end struct {
 }
 
 // finish completes slot moves that the operator has started and not finished. The operator uses the same commands, so
-// both may do this concurrently. Slots that cannot be moved in time stay as they are. finish uses a connection of its
-// own, because a connection that misses a response is unusable.
+// both may do this concurrently. Slots that cannot be moved in time stay as they are. finish opens its own connection,
+// because a connection is unusable after a request times out.
 func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -16,13 +16,14 @@ const (
 	// pause is how long to wait between two reads of the state. A handover takes a few hundred milliseconds, because
 	// the replica requests votes at once.
 	pause = 50 * time.Millisecond
-	// longPause is used instead of pause while a DNS name must change, or while the last election is too recent.
+	// longPause is used instead of pause while the hook waits for DNS to list a pod, or until a replica can be elected
+	// again.
 	longPause = 500 * time.Millisecond
 	// lingering is how long a server without slots keeps responding, as it may have just handed them over. It redirects
 	// clients that still have the old slot map. Otherwise some clients would keep that map for 10 seconds (go-redis,
 	// clusterStateHolder).
 	lingering = 3 * time.Second
-	// answerTime is how long a replica may take to respond, because its pod may be gone.
+	// answerTime is how long to wait for the response of a replica. A replica whose pod is gone does not respond.
 	answerTime = time.Second
 	// unknownTime is how long to wait for DNS to list the pod of a replica whose address belongs to no known pod.
 	unknownTime = 7 * time.Second
@@ -45,7 +46,7 @@ type handover struct {
 
 	waitUntil time.Time     // time until which the operator may finish slot moves
 	moveTime  time.Duration // time limit for moving the remaining slots, which leaves time for the handover
-	logged    string        // the last logged slot moves
+	logged    string        // description of the slot moves that was logged last
 	moved     bool          // whether this hook has already tried to move the slots
 }
 

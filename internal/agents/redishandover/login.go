@@ -52,8 +52,8 @@ func (h *handover) logIn(ctx context.Context, address string) (*resp.Conn, error
 	return conn, nil
 }
 
-// connect logs in to the server of this pod. It retries if the server refuses the login, because the server may have
-// too many clients or still the old password. If nothing listens, there is nothing to hand over.
+// connect logs in to the server of this pod. If the server refuses the login, connect retries, because the server may
+// have too many clients or still use the old password. If nothing listens, there is nothing to hand over.
 func (h *handover) connect(ctx context.Context, folder string) error {
 	last := ""
 	for {

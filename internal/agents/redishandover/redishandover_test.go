@@ -86,8 +86,9 @@ func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
 // nodeTimeout is the cluster-node-timeout of the servers. It is short, so that a replica can soon be elected again.
 const nodeTimeout = 2 * time.Second
 
-// Regression, seen with Redis 7.0 and 8.0: a replica that had just been elected and replaced became a second primary
-// without an election. It was demoted a moment later, and lost the writes that it had accepted.
+// Regression, seen with Redis 7.0 and 8.0: a replica had just been elected, and then another server replaced it as the
+// primary. It became a second primary without an election, was demoted a moment later, and lost the writes that it had
+// accepted.
 func TestARecentPrimaryIsAskedOnlyWhenItCanBeElectedAgain(t *testing.T) {
 	s := newShard(t)
 	for _, server := range []*redistest.Server{s.primary, s.replica, s.pods[1].Home, s.pods[2].Home} {
@@ -144,7 +145,7 @@ func TestAPrimaryWithoutAReplicaThatAnswersIsStoppedAtOnce(t *testing.T) {
 // Any client that reaches the cluster bus can add a node. Such a node must not receive the operator's password.
 func TestNoPasswordIsSentToAnAddressOfNoPod(t *testing.T) {
 	s := newShard(t)
-	s.options.Service = "127.0.0.2" // the Service lists another address than that of the pods
+	s.options.Service = "127.0.0.2" // the Service lists an address that no pod has
 	if err := s.run(t); err != nil {
 		t.Errorf("expected no error without a handover, got %v", err)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/clusternodes"
 )
 
-// Run returns when the server has no slots left, or has no replica that could take them over. It fails at the timeout.
-// While slots are being moved, it waits for the operator, which stops moves when the pod is deleted. After that it
-// moves the remaining slots itself, and hands over in any case.
+// Run hands over the slots of the server. It returns when the server has no slots left, or has no replica that could
+// take them over. It fails at the timeout. While slots are being moved, Run waits for the operator, which stops moves
+// when the pod is deleted. Then it moves the remaining slots itself, and hands over even if some moves fail.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()

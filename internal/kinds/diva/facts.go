@@ -60,7 +60,7 @@ type facts struct {
 	now        time.Time
 }
 
-// attachment describes what a pod waits for that is assigned to a node but has not started.
+// attachment describes a pod that is assigned to a node but has not started, and what the pod waits for.
 type attachment struct {
 	pod, words string
 	again      time.Duration

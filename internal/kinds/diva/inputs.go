@@ -24,7 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// rotationInput selects from the facts the input for the rotation of keys.
+// rotationInput returns the input for the rotation of keys, taken from the facts.
 func rotationInput(d *opsv1.Diva, f facts, now time.Time) rotation.Input {
 	return rotation.Input{
 		Ring: f.ring, Given: f.given, Fresh: f.fresh.pair, Seed: leftSeed(f), Shared: leftShared(f), Now: now,
@@ -103,7 +103,7 @@ func servingPods(d *opsv1.Diva, pods []*corev1.Pod, digests map[string]string) [
 	return out
 }
 
-// storageInput selects from the facts the input for the decision about claims.
+// storageInput returns the input for the decision about claims, taken from the facts.
 func storageInput(d *opsv1.Diva, f facts, now time.Time) storage.Input {
 	return storage.Input{
 		Diva: d, Claims: f.claims, Stale: f.stale, OwnSizes: f.ownSizes, Rigid: f.rigid,

@@ -67,8 +67,8 @@ func refOf(child ensure.Child) (kind, name string) {
 	return content["kind"].(string), content["metadata"].(map[string]any)["name"].(string)
 }
 
-// A client has the labels, selector and container name of the article that defines the Diva kind, its claim at /wi, and
-// the SSH files at the path where the article's image reads them.
+// A client has the labels, selector and container name of the tutorial article that this API comes from. Its claim is
+// mounted at /wi, and the SSH files are mounted where the article's image reads them.
 func TestAClientHasTheArticlesShape(t *testing.T) {
 	d := newDiva(2)
 	set := build.StatefulSet(d, 2, storage.Size(d.Spec.Client.Storage), agentImage)

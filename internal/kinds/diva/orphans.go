@@ -56,7 +56,8 @@ func (r *reconciler) leave(d *opsv1.Diva, set *appsv1.StatefulSet) kit.Plan {
 		return kit.Plan{} // the pods have an owner until the StatefulSet is gone; its deletion triggers another reconcile
 	}
 	plan := kit.Plan{Release: clientsFinalizer}
-	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) { // with the orphan finalizer, the user wants to keep the pods
+	// The orphan finalizer means that the user wants to keep the pods.
+	if !slices.Contains(d.Finalizers, metav1.FinalizerOrphanDependents) {
 		plan.Step = &kit.Step{Name: "delete client pods without an owner", Do: func(ctx context.Context) error { return r.deleteOrphans(ctx, d) }}
 	}
 	return plan

@@ -87,7 +87,8 @@ func decidedOn(child ensure.Child, secret *corev1.Secret) ensure.Child {
 	return child
 }
 
-// pods returns the workloads of a Diva. If pods must not change, the workload keeps its current pod template.
+// pods returns the StatefulSet of the clients and the Deployment of the manager. If the decision names an obstacle for
+// one of them, that workload keeps its current pod template.
 func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set := workload.Pinned(build.StatefulSet(d, decided.replicas, decided.claimSize, f.agentImage), build.ClientSettings(d))
 	// Claim templates are immutable. To change one, opcrew recreates the StatefulSet and keeps its pods running.
@@ -104,8 +105,9 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	}{{set, decided.clients, nilable(f.clients.Set), f.secret != nil}, {manager, decided.manager, nilable(f.manager.Deployment), true}} {
 		switch {
 		case each.live == nil && !each.secrets:
-			// The Secrets that these pods mount do not exist yet, so only the next plan declares the pods. The rights
-			// guard treats a missing Secret as another owner's, and would refuse the pods for a minute.
+			// The Secrets that these pods mount do not exist yet, so only the next plan declares the pods. Otherwise
+			// the check of the requester's rights would refuse the pods for a minute, because it treats a missing
+			// Secret as another owner's.
 		case each.held == nil:
 			out = append(out, each.child)
 		case each.live != nil:

@@ -60,8 +60,8 @@ func TestWithoutAKeyThereAreNoPodsYetButAllThatWaitsForNone(t *testing.T) {
 	}
 }
 
-// A user without the right to read Secrets creates a Diva. The user expects clients, and no refusal because the clients
-// mount a Secret that opcrew has not created yet.
+// A user without the right to read Secrets creates a Diva. opcrew must create the clients, and must not refuse them
+// only because they mount a Secret that opcrew has not created yet.
 func TestClientsAreCreatedTogetherWithTheSecretThatTheyMount(t *testing.T) {
 	d := newDiva(2)
 	for what, test := range map[string]struct {

@@ -44,7 +44,7 @@ func (r *reconciler) Report(d *opsv1.Diva, f facts, decided decision, done kit.O
 	append(f.clients.Leftovers(done.Now), f.manager.Leftovers(done.Now)...).Report(set)
 }
 
-// finish fills in status.message, which the article that defines the Diva kind requires.
+// finish fills in status.message. This field also exists in the tutorial article that this API comes from.
 func (r *reconciler) finish(d *opsv1.Diva) { d.Status.Message = message(d) }
 
 // reportStorage reports the state of the claims.

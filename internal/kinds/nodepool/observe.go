@@ -35,7 +35,7 @@ type facts struct {
 	pools    []*nodesv1.NodePool
 	nodes    []*member
 	class    *nodev1.RuntimeClass // nil if it does not exist
-	refusals map[string]string    // by name of node: why the patch of the node was not applied
+	refusals map[string]string    // maps node names to the reason why the patch of the node was not applied
 	// held is the number of nodes with settings of a deleted NodePool, according to the API server. It is only read if
 	// the cache shows no such node.
 	held int

@@ -29,8 +29,8 @@ func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) de
 	return decision{conflicts: conflictsOf(pool.Name, f.nodes)}
 }
 
-// Plan declares the RuntimeClass, or releases a deleted NodePool whose settings are no longer on any node.
-// nodeReconciler plans the changes of nodes.
+// Plan declares the RuntimeClass of a NodePool. If the NodePool is being deleted and its settings are no longer on any
+// node, Plan removes the finalizer. nodeReconciler plans the changes of nodes.
 func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.Plan {
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {

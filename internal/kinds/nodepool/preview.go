@@ -44,7 +44,7 @@ func evicts(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// previewInput is the input for a preview.
+// previewInput holds everything from which the preview of a dry run is computed.
 type previewInput struct {
 	// members are the nodes of the NodePool as they would be without a pause or dry run.
 	members []*member
@@ -60,7 +60,7 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	if in.classChanges {
 		out.Changes = append(out.Changes, classChange(pool, in.class))
 	}
-	var lines []string // in the order in which they first occur
+	var lines []string // descriptions of changes, in the order in which they first occur
 	nodes := map[string][]string{}
 	for _, m := range in.members {
 		todo := nodestate.Changes(m.node, m.desired)

@@ -289,7 +289,8 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 			"False DryRun", "holds back changes that would affect 1 node and evict 0 pods, as status.preview shows; first change: apply RuntimeClass gold",
 		},
 		"dry run of what is there": {pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", ""},
-		// A pause also holds back changes of nodes, which the outcome of the NodePool's own plan does not count.
+		// A pause also holds back changes of nodes. The outcome of the NodePool's reconcile does not count them,
+		// because another reconciler changes nodes.
 		"paused with changes that wait": {
 			pooltest.Pool("gold", pooltest.IsPaused(), pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x")), []*corev1.Node{settled(t, node, gold)}, nil, 0,
 			"False Paused", "holds back changes to 1 node; the first change: add annotation note=x on 1 node (a)",

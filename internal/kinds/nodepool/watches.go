@@ -171,8 +171,8 @@ func specChanged(before, after client.Object) bool {
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
 }
 
-// classReported returns the generation of the NodePool for which its status last reported on the RuntimeClass. New
-// taints wait until this report is current.
+// classReported returns the generation of the NodePool that its condition RuntimeClassReady describes. New taints wait
+// until this is the current generation.
 func classReported(object client.Object) int64 {
 	pool, ok := object.(*nodesv1.NodePool)
 	if !ok {

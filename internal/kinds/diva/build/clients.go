@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// dataDir is the path in pods where the storage is mounted. The article that defines the Diva kind uses this path.
+// dataDir is the path in pods where the storage is mounted, as in the tutorial article that this API comes from.
 const dataDir = "/wi"
 
 // ClientService returns the headless Service of the clients. Each client has a DNS name even while it is not ready. A
@@ -95,7 +95,9 @@ func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecA
 	}
 	template := names.Clients(d).Template(c)
 	template.Spec.WithVolumes(inventoryVolume(d))
-	if isRoot(part) { // the article that defines the kind mounts these files here; opcrew leaves out the private key
+	// The manifest in the tutorial article that this API comes from mounts these files in /root/.ssh. opcrew leaves out
+	// the private key.
+	if isRoot(part) {
 		template.Spec.WithVolumes(corev1ac.Volume().WithName(articleVolume).WithSecret(secretVolume(names.ServerSecretName(d), articleItems, 0o600)))
 		for _, i := range articleItems {
 			c.WithVolumeMounts(corev1ac.VolumeMount().WithName(articleVolume).WithMountPath("/root/.ssh/" + i.file).WithSubPath(i.file))

@@ -26,7 +26,7 @@ const (
 	sourceVolume, filesVolume = "ssh-source", "ssh-files"
 	sourceMount, filesMount   = "/run/opcrew/secret", "/run/opcrew/ssh"
 	liveDir, inPlaceDir       = "live", "in-place"
-	// articleVolume is the name of the volume with SSH files in the article that defines the Diva kind.
+	// articleVolume is the name of the volume with SSH files in the tutorial article that this API comes from.
 	articleVolume = "diva-client-ssh"
 	// podNameVariable is the environment variable of the agent that holds the name of its pod.
 	podNameVariable = "POD_NAME"
@@ -40,7 +40,8 @@ var (
 	// The manager gets no public key files. If there were one, ssh would offer its key to a server, and while the files
 	// are being replaced, this public key might not match the private key.
 	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
-	// The article also mounts the private key in clients. opcrew does not, because no SSH server needs it.
+	// The manifest in the tutorial article that this API comes from also mounts the private key in clients. opcrew does
+	// not, because no SSH server needs it.
 	articleItems = []item{{ring.PublicKey, "id_rsa.pub"}}
 )
 
@@ -60,12 +61,12 @@ var (
 	managerFiles = files{secret: names.SecretName, items: managerItems, required: []string{"identity", "identity-next"}, inPlace: true}
 )
 
-// mount adds to a pod the volume with the Secret, the agent that copies its files for the user of the pod, and the
-// mounts of the main container.
+// mount adds three things to a pod: the volume with the Secret, the agent that writes the files of the Secret as the
+// user of the pod, and the mounts of the main container.
 func (s files) mount(spec *corev1ac.PodSpecApplyConfiguration, c *corev1ac.ContainerApplyConfiguration, d *opsv1.Diva, part opsv1.Part, agentImage string) {
 	spec.WithVolumes(
-		// The Secret is optional because its keys may be added later. The startup probe of the agent holds the pod
-		// until all required files exist.
+		// The Secret is optional because its keys may be added later. The startup probe of the agent delays the other
+		// containers until all required files exist.
 		corev1ac.Volume().WithName(sourceVolume).WithSecret(secretVolume(s.secret(d), s.items, 0o440).WithOptional(true)),
 		corev1ac.Volume().WithName(filesVolume).WithEmptyDir(corev1ac.EmptyDirVolumeSource().
 			WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse("1Mi"))))

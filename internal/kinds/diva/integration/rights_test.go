@@ -14,7 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// newTenantsShop returns a shop whose tenant creates and edits the Diva, with the checks of requesters' rights.
+// newTenantsShop returns a shop (a test environment) whose tenant creates and edits the Diva. The operator of this shop
+// checks the rights of requesters.
 func newTenantsShop(t *testing.T) *shop {
 	t.Helper()
 	s := newShopOf(t, env.CheckingOperator)
@@ -47,7 +48,7 @@ func TestClientsAndManagersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(
 			}
 
 			s.tenant.Grant("get", "", "secrets", "bank")
-			s.edit(withClients(3)) // without this edit, opcrew would review the right again only within a minute
+			s.edit(withClients(3)) // without this edit, opcrew would review the right only after up to a minute
 			s.awaitReady(3)
 			for _, pod := range s.pods(role) {
 				if !operator.ReadsSecret(&pod, "bank") {

@@ -42,7 +42,9 @@ func (s *shop) asEarlier(host *keys.Pair) {
 			}}
 		}
 	}
-	settings, _, _ := strings.Cut(set.Annotations[common.PinnedAnnotation], ".") // the same spec, pinned by another version of opcrew
+	// The first part of the annotation is a hash of the settings and stays the same. The second part is a hash of the
+	// pod template; it changes, as if another version of opcrew had created the template.
+	settings, _, _ := strings.Cut(set.Annotations[common.PinnedAnnotation], ".")
 	set.Annotations[common.PinnedAnnotation] = settings + ".earlier"
 	set.ManagedFields, set.ResourceVersion, set.Status = nil, "", appsv1.StatefulSetStatus{}
 	set.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("StatefulSet"))

@@ -39,14 +39,15 @@ func InventoryName(d *opsv1.Diva) string { return d.Name + "-inventory" }
 // ExtraClaim returns the name of the claim that the managers share.
 func ExtraClaim(d *opsv1.Diva) string { return d.Name + "-extra" }
 
-// Clients returns the name, labels and selector of the clients. The article that defines the Diva kind sets their
-// selector.
+// Clients returns the name, labels and selector of the clients. The selector is that of the tutorial article that this
+// API comes from.
 func Clients(d *opsv1.Diva) workload.Identity { return identity(d, "client") }
 
 // Managers returns the name, labels and selector of the managers. The managers' claim has the same name.
 func Managers(d *opsv1.Diva) workload.Identity { return identity(d, "manager") }
 
-// identity returns the names and labels of a role, with the article's labels and the labels that Kubernetes recommends.
+// identity returns the names and labels of a role: the labels of the tutorial article that this API comes from, and the
+// labels that Kubernetes recommends.
 func identity(d *opsv1.Diva, role string) workload.Identity {
 	id := workload.Identity{
 		Namespace: d.Namespace, Name: d.Name + "-" + role,

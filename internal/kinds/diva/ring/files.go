@@ -62,9 +62,9 @@ func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 	return files
 }
 
-// identities returns the two private keys that the manager gets; nil if the manager keeps the keys it has. They differ
-// only while the manager switches keys. ssh reads a key twice per login and fails if the key changed in between. It
-// then tries the second key.
+// identities returns the two private keys that the manager gets; nil if the manager keeps the keys that it has. They
+// differ only while the manager switches keys. ssh reads a key twice per login. If the first key changed in between,
+// ssh cannot use it and tries the second key.
 func (r *Ring) identities() (first, next *keys.Pair) {
 	switch {
 	case !r.Identity:

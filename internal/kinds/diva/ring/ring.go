@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/keys"
 )
 
-// Keys of the Secret. The article that defines the Diva kind defines privateKey and publicKey. All other keys record
-// the progress of a key change, so that opcrew can continue it after a crash.
+// Keys of the Secret. privateKey and publicKey have the same names as in the tutorial article that this API comes from.
+// All other keys record the progress of a key change, so that opcrew can continue it after a crash.
 const (
 	PrivateKey      = "privateKey"
 	PublicKey       = "publicKey"
@@ -28,7 +28,7 @@ const (
 	HostSeed        = "hostSeed"       // random bytes from which the host key of each client is derived
 	HostKey         = "hostKey"        // host key pair that clients of earlier versions of opcrew share
 	HostPublicKey   = "hostPublicKey"
-	formerHostKey   = "formerHostKey"     // shared public host keys from before the current one was lost, one per line
+	formerHostKey   = "formerHostKey"     // public halves of lost shared host keys, one per line
 	nextPrivateKey  = "nextPrivateKey"    // new login key that clients do not all accept yet
 	previousPublic  = "previousPublicKey" // old login key that managers may still use
 	madeAnnotation  = "opcrew.io/ssh-key-made"

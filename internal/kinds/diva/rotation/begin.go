@@ -14,8 +14,8 @@ func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return nil, in.Ring == nil && in.Given.Problem != nil && !podsUseKey(d, in)
 }
 
-// begin creates a key ring if the Secret has none. Pods may still run with an old key that only the status records.
-// Clients then accept the new key too, while running managers log in with the old key.
+// begin creates a key ring if the Secret has none. Pods may still run with an old key that only the status records. In
+// that case clients accept both keys, and running managers keep logging in with the old key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false

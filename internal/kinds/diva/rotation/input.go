@@ -12,7 +12,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Input is the input of the rules for key changes.
+// Input holds everything on which the rules of this package base their decisions.
 type Input struct {
 	// Ring is the key ring in the Secret; nil if there is no Secret or it holds no key pair.
 	Ring *ring.Ring
@@ -29,10 +29,10 @@ type Input struct {
 // Pods are the pods that are assigned to a node.
 type Pods struct {
 	Clients, Managers []Pod
-	// Known are the names of the clients whose host keys the managers must know.
+	// Known lists the names of the clients whose host keys the managers must know.
 	Known []string
-	// Sharing reports whether there are pods of clients that an earlier version of opcrew created, or such pods may
-	// still start. They share one host key and mount the Secret with the login key pair.
+	// Sharing reports whether client pods that an earlier version of opcrew created exist or may still start. Such pods
+	// share one host key and mount the Secret with the login key pair.
 	Sharing bool
 }
 

@@ -34,7 +34,7 @@ func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	return out
 }
 
-// Progress describes the progress of a key change, for the phase in the status.
+// Progress describes how many pods have completed the current phase of a key change. The status records the phase.
 func (p Pods) Progress(d *opsv1.Diva, r *ring.Ring) string {
 	all, s := len(p.Clients), d.Status.SSH
 	switch s.Phase {

@@ -23,7 +23,8 @@ type Expected struct {
 	Storage opsv1.Storage
 }
 
-// unnumbered is the number of managers' claims. In ExpectedClaims they precede the clients' claims.
+// unnumbered is the number of expected claims without an ordinal, which are the managers' claims. ExpectedClaims
+// returns them before the clients' claims.
 const unnumbered = 2
 
 // ExpectedClaims returns the claims that the spec requires, with the clients' claims sorted by ordinal.

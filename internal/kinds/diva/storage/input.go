@@ -12,7 +12,7 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 )
 
-// Input is the input of the decision about claims.
+// Input holds everything on which this package bases its decisions.
 type Input struct {
 	Diva *opsv1.Diva
 	// Claims are the Diva's claims by name. Stale marks claims for which the cache does not show opcrew's last patch

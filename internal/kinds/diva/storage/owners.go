@@ -86,7 +86,7 @@ func owners(d *opsv1.Diva, claim *corev1.PersistentVolumeClaim) []metav1.OwnerRe
 		out = append(out, metav1.OwnerReference{APIVersion: opsv1.GroupVersion.String(), Kind: divaKind, Name: d.Name, UID: d.UID})
 	}
 	if out == nil {
-		out = []metav1.OwnerReference{} // null would not be a list
+		out = []metav1.OwnerReference{} // nil would become null in the JSON patch, but the field must be a list
 	}
 	return out
 }

@@ -18,7 +18,7 @@ import (
 const (
 	// reportRecreated is how long a recreated claim is reported.
 	reportRecreated = 24 * time.Hour
-	// mostRecreated is the maximum number of recreated claims that are named.
+	// mostRecreated is the maximum number of recreated claims that the status lists.
 	mostRecreated = 10
 )
 

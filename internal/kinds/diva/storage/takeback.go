@@ -66,7 +66,7 @@ func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Qu
 	requested, has := workload.Requested(claim), workload.Capacity(claim)
 	switch {
 	case !workload.HasVolume(claim):
-		return 1 // a user can delete the claim, which is then recreated
+		return 1 // any size is possible: if a user deletes the claim, it is recreated with the new size
 	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the claim requests the larger size now or soon
 		return has.Value()/gi + 1
 	}

@@ -40,7 +40,7 @@ const (
 
 type labelMap = map[string]string
 
-// Builders and helpers of NodePools.
+// Builders and helpers for NodePools.
 
 type poolOption func(*nodesv1.NodePool)
 
@@ -252,7 +252,7 @@ func awaitClassGone(t *testing.T, name string) {
 	})
 }
 
-// Builders and helpers of nodes.
+// Builders and helpers for nodes.
 
 type nodeOption func(*corev1.Node)
 

@@ -75,7 +75,7 @@ func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 		d.settle(i, wanted, held, node)
 	}
 	d.Withheld = slices.DeleteFunc(d.Withheld, func(w Withheld) bool {
-		granted, ok := d.Items[w.item] // another pool is allowed to set the same taint
+		granted, ok := d.Items[w.item] // another pool may set this taint; then nothing is withheld
 		return ok && granted.Value == w.value
 	})
 	slices.SortFunc(d.Conflicts, func(a, b conflict) int {
@@ -113,9 +113,8 @@ func (d *Desired) refuse(i Item, settings []setting, found, owner string) {
 	}
 }
 
-// winner returns the setting that applies; settings are sorted by the age of their NodePools. The pool that set the
-// node's current value wins. Without one, a pool wins that, according to the ledger, has set the item at any time
-// before, and otherwise the oldest pool.
+// winner returns the setting that applies; settings are sorted by the age of their NodePools. A pool that set the
+// node's current value comes first, then a pool that the ledger names for this item, and then the oldest pool.
 func winner(settings []setting, held Ledger, i Item) setting {
 	entry, ok := held.Items[i]
 	if !ok {
@@ -130,7 +129,7 @@ func rank(w setting, held entry) int {
 	case holds && w.value == held.Value:
 		return 0
 	case len(held.Pools) == 0 && w.value == held.Value:
-		return 0 // a recovered ledger does not name the pool, so an equal value suffices
+		return 0 // a ledger recovered from managedFields names no pool, so an equal value suffices
 	case holds:
 		return 1
 	}

@@ -167,8 +167,8 @@ func TestAMemberBySelectorGetsTheRoleLabelAndLosesItAgain(t *testing.T) {
 }
 
 func TestTwoPoolsCannotKeepEachOthersMembers(t *testing.T) {
-	// Each NodePool selects nodes by a label that the other pool sets, so the two pools must not keep each other's
-	// members.
+	// The second pool selects nodes by a label that the first pool sets. Such a label must not make the node a member
+	// of the second pool.
 	w := newWorld(t, pooltest.Node("n", pooltest.HasLabel("a", "1")),
 		pooltest.Pool("first", pooltest.Selects("a", "1"), pooltest.WantsLabel("b", "1")),
 		pooltest.Pool("second", pooltest.Selects("b", "1"), pooltest.WantsLabel("c", "1")))
@@ -183,7 +183,8 @@ func TestTheRoleLabelOfAnAdministratorStays(t *testing.T) {
 	pooltest.Same(t, "the node", bare(pooltest.Node("n", pooltest.Role("gold"))), bare(w.node))
 }
 
-// Regression: the operator of the tutorial removed every label and taint without "kubernetes" in its key.
+// Regression: the operator in the tutorial article that this API comes from removed every label and taint without
+// "kubernetes" in its key.
 func TestASettingThatAnotherOwnerPutOnANodeFirstIsTheirs(t *testing.T) {
 	wants := func(value string) []*nodesv1.NodePool {
 		return []*nodesv1.NodePool{pooltest.Pool("gold", pooltest.WantsLabel("tier", value), pooltest.WantsAnnotation("note", value), pooltest.WantsTaint("only", value, pooltest.NoSchedule))}
@@ -231,8 +232,8 @@ func TestASettingThatAnotherOwnerPutOnANodeFirstIsTheirs(t *testing.T) {
 	}
 }
 
-// Regression of the operator in the published tutorial: two pools that matched the same node deleted each other's
-// labels.
+// Regression: in the operator of the tutorial article that this API comes from, two pools that matched the same node
+// deleted each other's labels.
 func TestSeveralPoolsOnOneNode(t *testing.T) {
 	node := pooltest.Node("n", pooltest.Role("a"), pooltest.Role("b"), pooltest.Role("c"))
 	tier := func(pool, value string, options ...pooltest.PoolOption) *nodesv1.NodePool {

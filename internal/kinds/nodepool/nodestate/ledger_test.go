@@ -184,8 +184,8 @@ func TestNothingIsRecoveredThatOthersWrote(t *testing.T) {
 	}
 }
 
-// opcrew recovers a lost ledger (its record of what pools set on a node). If the recovery ignored which pools the node
-// belongs to, any client that may write labels could make a pool release or claim settings of the node.
+// opcrew recovers a lost ledger (its record of what pools set on a node). The recovered ledger must name the pool
+// again, so that opcrew removes the settings of the pool when the pool is deleted.
 func TestARecoveredLedgerGivesThePoolBackWhatItHolds(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsAnnotation("note", "x"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)

@@ -127,8 +127,8 @@ func TestALeavingNodeKeepsNoTrace(t *testing.T) {
 	}
 }
 
-// opcrew detects a contest when another manager keeps undoing writes that have the same intent. A user who edits the
-// NodePool often changes the intent, so opcrew must not report a contest.
+// opcrew detects a contest when another manager keeps undoing writes that have the same intent. Each edit of the
+// NodePool changes the intent, so opcrew must not report a contest only because a user edits the NodePool often.
 func TestThePatchCarriesItsIntentAndTheFieldsThatItWrites(t *testing.T) {
 	gold := pooltest.Pool("gold", pooltest.WantsLabel("tier", "gold"), pooltest.WantsTaint("only", "gold", pooltest.NoSchedule))
 	w := newWorld(t, pooltest.Node("n", pooltest.Role("gold")), gold)

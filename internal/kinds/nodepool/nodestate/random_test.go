@@ -132,8 +132,8 @@ func (h *history) changeLabelElsewhere(key string) {
 }
 
 // adopt copies to the twin (the copy that opcrew never changes) each value that another owner wrote over a former
-// setting of a pool. opcrew leaves such a value unchanged. It needs a second patch if the write makes the node a
-// member.
+// setting of a pool, because opcrew keeps such values. It reports whether there was one. In that case opcrew may need a
+// second patch, because the value may make the node a member of a pool.
 func (h *history) adopt() bool {
 	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
 	adopted := false
@@ -225,8 +225,8 @@ func (h *history) check() {
 	h.uniqueTaints()
 }
 
-// granted checks that each NodePool of the node that is not paused gets each of its settings, or reports a conflict or
-// a withheld taint.
+// granted checks each setting of each NodePool to which the node belongs, unless the pool is paused or in dry run:
+// either the node has the setting, or opcrew reports a conflict or a withheld taint.
 func (h *history) granted() {
 	h.t.Helper()
 	held, d := LedgerOf(h.node), h.desired()

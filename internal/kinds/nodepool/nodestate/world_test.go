@@ -25,7 +25,8 @@ type world struct {
 	t     testing.TB
 	node  *corev1.Node
 	pools map[string]*nodesv1.NodePool
-	// looked, if set, is called before each patch. If it returns true, opcrew may need a second patch.
+	// looked, if set, is called before each patch. It returns true if a write of another client may make a second patch
+	// necessary.
 	looked func() bool
 }
 

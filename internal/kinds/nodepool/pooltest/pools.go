@@ -97,8 +97,8 @@ func BeingDeleted(p *nodesv1.NodePool) {
 
 func AllowsNoExecute(p *nodesv1.NodePool) { p.Spec.AllowNoExecuteOnControlPlane = true }
 
-// ArticlePools reads the pools of the article that defines the NodePool kind. They were created in the order of the
-// file, within the same second.
+// ArticlePools reads the NodePools of the tutorial article that this API comes from. They were created in the order of
+// the file, within the same second.
 func ArticlePools(t testing.TB, file string) []*nodesv1.NodePool {
 	t.Helper()
 	raw, err := os.ReadFile(file)
