@@ -32,9 +32,9 @@ type flags struct {
 // default does not affect running clusters.
 const defaultRedisImage = "docker.io/valkey/valkey:9.1"
 
-// The command make docker-build builds images with these names, in addition to the operator's image. A registry in the
-// domain .invalid cannot exist. If the flag with an image is missing, no one can therefore publish an image under the
-// default name to have it run.
+// These are the default names of the agent image and the backup image. make docker-build builds images with these
+// names. No one can publish an image under them, because a registry in the domain .invalid cannot exist. So opcrew
+// never runs a foreign image if the flag for an image is missing.
 const (
 	defaultAgentImage  = "opcrew.invalid/opcrew-agent:dev"
 	defaultBackupImage = "opcrew.invalid/opcrew-backup:dev"

@@ -79,8 +79,8 @@ func serve(ctx context.Context, cfg *rest.Config, opts kit.Options, layer string
 	return mgr.Start(ctx)
 }
 
-// options returns the options of the manager. namespace is the namespace of this process's pod. It is "" outside a
-// cluster, where package outside holds the leases instead of the manager.
+// options returns the options of the manager. namespace is the namespace of this process's pod; "" if the process runs
+// outside a cluster. In that case package outside holds the leader election leases, and the manager does not.
 func options(f *flags, served []kit.Registration, namespace string) (kit.Options, error) {
 	if !slices.Contains([]string{"true", "false", "auto"}, f.elect) {
 		return kit.Options{}, fmt.Errorf("--leader-elect=%s: use true, false or auto", f.elect)

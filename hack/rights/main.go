@@ -48,8 +48,8 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	return errors.New("usage: rights table | rights namespaced NAMESPACE[,NAMESPACE...]")
 }
 
-// narrow reads the manifests of an installation, and writes them for the given namespaces. It writes nothing if it
-// cannot change one of the objects.
+// narrow reads the manifests of an installation for all namespaces, and writes those of an installation for the given
+// namespaces. If it cannot convert one of the objects, it writes nothing.
 func narrow(in io.Reader, out io.Writer, layers []marker.Layer, namespaces []string) error {
 	objects, err := decode(in)
 	if err != nil {

@@ -22,8 +22,8 @@ func (t title) running(elapsed time.Duration, units int) string {
 	return t.begin() + seconds(elapsed) + t.expectation() + t.units(units)
 }
 
-// done returns the line of a completed step. It leaves out the total, because a step does not repeat work that earlier
-// runs have done.
+// done returns the line of a completed step. It leaves out the total number of units, because a step skips work that
+// earlier runs have done and may not reach the total.
 func (t title) done(elapsed time.Duration, units int) string {
 	t.total = 0
 	return t.running(elapsed, units)

@@ -9,8 +9,8 @@ import "github.com/opcrew/opcrew/api/common"
 // package common. Available, Recovering, Scaling and Upgrading come from the CoreOS operator. Recovering, Scaling and
 // Upgrading exist only while such a change is in progress.
 const (
-	// EtcdClusterReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of
-	// the first that does.
+	// EtcdClusterReady summarizes the other conditions. While one of them reports a problem, Ready is not True, and has
+	// the reason of the most important condition that reports a problem.
 	EtcdClusterReady = "Ready"
 	// EtcdClusterChildrenReady reports whether the Services, the PodDisruptionBudget, the claims and the pods have the
 	// fields that the operator declares for them.
@@ -106,8 +106,8 @@ const (
 // EtcdRestoreReady is True when the cluster serves the restored data.
 const EtcdRestoreReady = "Ready"
 
-// Condition reasons of an EtcdRestore, and of an EtcdCluster during a restore. If a restore pod fails, its own reason
-// becomes the condition's reason; package internal/podapi/backup lists these.
+// Condition reasons of an EtcdRestore, and of an EtcdCluster during a restore. If a restore pod fails, the condition
+// has the reason that the pod reported. Package internal/podapi/backup lists the reasons of pods.
 const (
 	// ReasonRestored: the cluster serves the restored data.
 	ReasonRestored = "Restored"
@@ -129,8 +129,8 @@ const (
 	EtcdBackupVerified = "Verified"
 )
 
-// Condition reasons of an EtcdBackup. If a backup pod fails, its own reason becomes the condition's reason; package
-// internal/podapi/backup lists these.
+// Condition reasons of an EtcdBackup. If a backup pod fails, the condition has the reason that the pod reported.
+// Package internal/podapi/backup lists the reasons of pods.
 const (
 	// ReasonSaved: the last backup is complete in its storage.
 	ReasonSaved = "Saved"

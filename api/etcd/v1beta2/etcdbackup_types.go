@@ -249,10 +249,12 @@ type BackupRecord struct {
 	// size of the backup in bytes.
 	// +optional
 	Size int64 `json:"size,omitempty"`
-	// time at which the backup was saved, or at which it was verified.
+	// time at which the backup was saved. In status.verified of an EtcdBackup, it is the time at which the backup was
+	// verified.
 	// +optional
 	Time *metav1.Time `json:"time,omitempty"`
-	// savedAt is when the backup was saved. It is set only if time is when the backup was verified.
+	// savedAt is when the backup was saved. It is set only in status.verified of an EtcdBackup, where time is when the
+	// backup was verified.
 	// +optional
 	SavedAt *metav1.Time `json:"savedAt,omitempty"`
 	// clusterID is etcd's ID of the saved cluster, as in the status of an EtcdCluster.
@@ -287,7 +289,7 @@ type BackupRun struct {
 	// reason says why the backup failed, by a reason of the condition Saved.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// failures is the number of backups that have failed since the last time of the schedule, including this one.
+	// failures is the number of failures so far: of this backup, and of the failed backups that it retries.
 	// +optional
 	Failures int32 `json:"failures,omitempty"`
 }

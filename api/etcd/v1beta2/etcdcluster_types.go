@@ -128,8 +128,8 @@ type EtcdClusterSpec struct {
 
 // Healing sets when the operator replaces a member that no longer responds.
 type Healing struct {
-	// nodeLossAfter is how long a node must not respond before the member on it is replaced, from 5s to 168h; default
-	// 5m. If the node has the taint node.kubernetes.io/out-of-service, the member is replaced at once.
+	// nodeLossAfter is the time, from 5s to 168h, after which a member is replaced because its node does not respond;
+	// default 5m. If the node has the taint node.kubernetes.io/out-of-service, the member is replaced at once.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}(s|m|h))+$') && duration(self) >= duration('5s') && duration(self) <= duration('168h')",message="nodeLossAfter must be a time from 5s to 168h, such as 90s or 5m"

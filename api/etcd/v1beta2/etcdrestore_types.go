@@ -54,7 +54,8 @@ type EtcdRestoreSpec struct {
 	EtcdCluster ClusterReference `json:"etcdCluster"`
 
 	// object is the backup to restore, by its name in status.last.object of the EtcdBackup. The default is the newest
-	// complete backup of the path according to its record: the one at the path itself, or one of a schedule.
+	// backup at the path of the spec that is complete according to its record. This can be a single backup, or one of
+	// several repeated backups.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Object string `json:"object,omitempty"`

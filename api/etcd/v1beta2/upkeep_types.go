@@ -21,9 +21,9 @@ const (
 // Defaults of an Upkeep. The operator applies them when it reads a spec, and does not store them in the object.
 const (
 	DefaultKeepRevisions = 1000
-	// DefaultFreePercent is the share of a member's file, in percent, that must be free before a defragmentation at any
-	// time. DefaultScheduledFreePercent is the share before a scheduled one. DefaultMinimumSize is the file's minimum
-	// size in bytes.
+	// DefaultFreePercent and DefaultScheduledFreePercent are the share of a member's file, in percent, that must be
+	// free before the member is defragmented: the first without a schedule, the second with one. DefaultMinimumSize is
+	// the minimum size of the file in bytes.
 	DefaultFreePercent          = 50
 	DefaultScheduledFreePercent = 10
 	DefaultMinimumSize          = 64 << 20
@@ -78,7 +78,7 @@ type Compaction struct {
 	Retention string `json:"retention"`
 }
 
-// Defragment releases free space in the members' files. While etcd defragments a member, for some seconds per GB, that
+// Defragment releases free space in the members' files. A defragmentation takes some seconds per GB. Meanwhile the
 // member serves no clients.
 // +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone)",message="defragment: timeZone needs schedule; set schedule too, or remove timeZone"
 type Defragment struct {

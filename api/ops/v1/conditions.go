@@ -5,8 +5,8 @@ package v1
 
 // Condition types of a Diva.
 const (
-	// DivaReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the first
-	// that does.
+	// DivaReady summarizes the other conditions. It has the status and reason of the most important condition that
+	// reports a problem.
 	DivaReady = "Ready"
 	// DivaChildrenReady reports whether all children of the Diva have the fields that the operator declares for them.
 	DivaChildrenReady = "ChildrenReady"

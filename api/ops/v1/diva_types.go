@@ -17,7 +17,7 @@ const (
 	// must listen.
 	DefaultPort       = 80
 	DefaultTargetPort = 8080
-	// DefaultSSHPort is the port of the clients' sshd, and DefaultSSHUser the user as whom the manager logs in.
+	// DefaultSSHPort is the port of the clients' sshd, and DefaultSSHUser the user that the manager logs in as.
 	DefaultSSHPort = 22
 	DefaultSSHUser = "root"
 	// DefaultExtraPath is the directory in the manager's container where the files of the extra image are mounted.
@@ -125,8 +125,8 @@ type Part struct {
 	// +required
 	Storage Storage `json:"storage"`
 
-	// runAsUser is the number of the user as whom the image runs, 0 to 2147483647; set it if that user is not root. The
-	// keys and volumes become readable to this user. Without it the image must run as root.
+	// runAsUser is the UID that the container runs as, 0 to 2147483647. Set it if the image does not run as root. The
+	// keys and volumes become readable to this user. Without runAsUser the image must run as root.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -275,7 +275,7 @@ type SSH struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
 
-	// user as whom the manager logs in to the clients; default root.
+	// user name with which the manager logs in to the clients; default root.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_-]*$`

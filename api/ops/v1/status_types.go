@@ -102,8 +102,8 @@ type StorageStatus struct {
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
 
-	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. A
-	// claim of a known name that is younger was created again, and has lost its data.
+	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. If a
+	// known claim has a later creation time, it was deleted and created again, and its data is lost.
 	// +optional
 	Newest *metav1.Time `json:"newest,omitempty"`
 

@@ -19,8 +19,8 @@ type Layer struct {
 	Rights []Right
 }
 
-// Layers returns the operator's layers and their kinds, which the Makefile lists, with the rights from the markers in
-// the code below root.
+// Layers returns the layers of the operator, each of which is one Deployment. It reads the kinds of each layer from the
+// Makefile below root, and the rights of the kinds from the markers in their code.
 func Layers(root string) ([]Layer, error) {
 	lists, err := variables(filepath.Join(root, "Makefile"))
 	if err != nil {

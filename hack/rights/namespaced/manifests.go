@@ -62,8 +62,8 @@ func changed(object *unstructured.Unstructured, layers []marker.Layer, namespace
 	return []*unstructured.Unstructured{object}, nil
 }
 
-// split replaces the ClusterRole of a layer (one Deployment of the operator) by a smaller ClusterRole for
-// cluster-scoped resources, and a Role in each namespace.
+// split replaces the ClusterRole of a layer (one Deployment of the operator) with two kinds of roles: a smaller
+// ClusterRole for cluster-scoped resources, and a Role in each namespace.
 func split(object *unstructured.Unstructured, layer marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	cluster, inNamespace := roles(layer, namespaces)
 	meta := metav1.ObjectMeta{Name: object.GetName(), Labels: object.GetLabels()}
@@ -74,8 +74,9 @@ func split(object *unstructured.Unstructured, layer marker.Layer, namespaces []s
 	return untyped(all)
 }
 
-// bindings replaces a ClusterRoleBinding by a RoleBinding in each namespace. It keeps the ClusterRoleBinding, because
-// the layer's ClusterRole still has the rights to cluster-scoped resources.
+// bindings turns a ClusterRoleBinding into a RoleBinding in each namespace. It also keeps the ClusterRoleBinding of a
+// layer (one Deployment of the operator), because the ClusterRole of the layer still has the rights to cluster-scoped
+// resources.
 func bindings(object *unstructured.Unstructured, layer marker.Layer, namespaces []string) ([]*unstructured.Unstructured, error) {
 	binding := &rbacv1.ClusterRoleBinding{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, binding); err != nil {

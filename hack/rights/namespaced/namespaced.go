@@ -18,7 +18,7 @@ import (
 )
 
 // clusterKinds are kinds that affect the whole cluster, so that an installation for some namespaces does not serve
-// them. A NodePool taints nodes, which can move the pods of every namespace.
+// them. For example, the taints that a NodePool sets on nodes can evict pods of every namespace.
 var clusterKinds = []string{"nodepool"}
 
 // clusterScoped lists, per API group, the resources without a namespace that the operator uses.

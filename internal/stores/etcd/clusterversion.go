@@ -146,7 +146,7 @@ func (v *View) agreeing() bool {
 	return v.VersionErr == nil && !v.agreed() && v.At.Sub(v.DisagreesSince) < mostAgreeing
 }
 
-// noteAgreement records since when the cluster version differs from what the members run.
+// noteAgreement records when the cluster version began to differ from the version that the members run.
 func (v *View) noteAgreement(before View) {
 	switch {
 	case v.agreed():

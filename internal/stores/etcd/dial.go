@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// connectTimeout is the time limit of one attempt to connect. throughTimeout applies if another dialer opens the
-	// connection, such as a port-forward. Calls wait meanwhile.
+	// connectTimeout is the time limit of one attempt to connect. throughTimeout applies instead if another dialer,
+	// such as a port-forward, opens the connection. Calls wait until the attempt ends.
 	connectTimeout = time.Second
 	throughTimeout = 10 * time.Second
 	// mostBackoff is the longest time between two attempts to connect. It is short, as a pod may start at any time; the
@@ -156,7 +156,8 @@ func timeoutOf(through ContextDialer) time.Duration {
 }
 
 // failFast makes a call to an unreachable member fail at once with the reason. By default, the client waits for its
-// timeout and loses the reason. Contained turns a panic into an error, as it would end the process.
+// timeout and loses the reason. Contained turns a panic of the client into an error, because a panic would end the
+// process.
 func failFast(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	return prober.Contained(func() error {
 		return invoke(ctx, method, req, reply, cc, append(slices.Clip(opts), grpc.WaitForReady(false))...)

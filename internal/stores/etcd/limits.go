@@ -15,8 +15,8 @@ const (
 	mostAnswer = 256 << 10
 	// mostHeaders is the maximum size of a response's headers in bytes. They contain the text of an error.
 	mostHeaders = 32 << 10
-	// window is how many bytes a member may send before they are read, the smallest value that gRPC accepts. By default
-	// the window grows to 16 MiB.
+	// window is the number of bytes that a member may send before opcrew has read them. It is the smallest window that
+	// gRPC accepts. By default the window grows to 16 MiB.
 	window = 64 << 10
 	// mostMembers is the maximum number of members in a list. etcd recommends at most 7.
 	mostMembers = 64

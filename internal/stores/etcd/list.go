@@ -27,8 +27,8 @@ type listing struct {
 	err      error
 }
 
-// Members queries one member after another until one can list the members. A learner cannot, nor can a member without
-// contact to a quorum.
+// Members queries one member after another until one can list the members. A learner cannot do this, nor can a member
+// without contact with a quorum.
 func (r *remote) Members(ctx context.Context) (uint64, []Member, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

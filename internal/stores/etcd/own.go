@@ -23,8 +23,9 @@ func (f Foreign) String() string {
 	return fmt.Sprintf("member %016x publishes the client URL %s, which is not the address of a pod of this cluster, so opcrew does not use it", f.Member, f.URL)
 }
 
-// Own returns the endpoint that a published URL means; false if there is none. It ignores the cluster's DNS domain,
-// which the spec may change before members publish it. A user, a path or another port is not allowed.
+// Own returns the endpoint of the target to which a published URL leads; false if there is none. It ignores the DNS
+// domain, because members may still publish the previous domain after a change of the spec. A URL with a user, a path
+// or another port leads to no endpoint.
 func (t Target) Own(published string) (endpoint string, ok bool) {
 	is, ok := placeOf(published)
 	if !ok {
@@ -43,7 +44,7 @@ func (t Target) Own(published string) (endpoint string, ok bool) {
 // place holds the parts of a URL that determine where it leads.
 type place struct{ scheme, host, port string }
 
-// placeOf parses a URL; false if it has other parts, such as a user or a path.
+// placeOf splits a URL into scheme, host and port; false if the URL has other parts, such as a user or a path.
 func placeOf(text string) (place, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Host == "" {
@@ -61,8 +62,7 @@ func withoutZone(host string) string {
 	return name + ".svc"
 }
 
-// divide sorts the client URLs of members: ClientURLs then has only endpoints of the target, and Foreign all other
-// URLs.
+// divide splits the URLs that members publish: endpoints of the target go to ClientURLs, and all other URLs to Foreign.
 func (t Target) divide(members []Member) []Member {
 	out := slices.Clone(members)
 	for i, m := range out {
@@ -107,13 +107,13 @@ func (t Target) dialer(through ContextDialer) ContextDialer {
 	}
 }
 
-// address replaces the host in host:port by the IP address of its pod.
+// address replaces the host in host:port with the IP address of the pod that has this host name.
 func (t Target) address(hostport string) (string, error) {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {
 		return "", err
 	}
-	if net.ParseIP(host) != nil { // IP addresses come only from the controller
+	if net.ParseIP(host) != nil { // allowed, because only the controller sets endpoints with IP addresses
 		return hostport, nil
 	}
 	ip := t.Addresses[host]

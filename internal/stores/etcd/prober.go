@@ -51,7 +51,7 @@ func mark(v View, stale bool, work string) View {
 	return v
 }
 
-// failed returns the view for a read that panicked. It keeps what users may be shown of the previous view.
+// failed returns the view for a read that panicked. It keeps the parts of the previous view that may be shown to users.
 func failed(before View, err error) View {
 	return View{At: before.At, Err: err, ClusterID: before.ClusterID, Members: before.Members, ClusterVersion: before.ClusterVersion, Decided: before.Decided}
 }

@@ -58,7 +58,8 @@ func dialAll(t *testing.T, servers ...*server) etcd.Store {
 	return store
 }
 
-// members waits until the cluster has all members, of which started have started.
+// members waits until the cluster has the given number of members (all), and the given number of them (started) has
+// started.
 func members(t *testing.T, store etcd.Store, all, started int) (uint64, []etcd.Member) {
 	t.Helper()
 	var id uint64

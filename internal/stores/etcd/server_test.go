@@ -45,7 +45,7 @@ func etcdBinary(t *testing.T) string {
 	return path
 }
 
-// release returns the path of etcd's binary for a release. The scenarios on the local cluster build these binaries.
+// release returns the path of the etcd binary of a release. It skips the test if make e2e has not built this binary.
 func release(t *testing.T, version string) string {
 	t.Helper()
 	path := repo.Path(t, "bin", "etcd", version, "etcd")
@@ -99,7 +99,7 @@ func (s *server) start(t *testing.T, state string, initial ...*server) {
 
 func (s *server) stop() {
 	_ = s.cmd.Process.Kill() // the process may have ended already
-	_ = s.cmd.Wait()         // an error only says that it was killed
+	_ = s.cmd.Wait()         // the error only reports that the process was killed
 }
 
 // end terminates etcd gracefully, so that it writes its data to the disk.

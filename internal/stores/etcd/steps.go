@@ -107,8 +107,8 @@ func (r *remote) MoveLeader(ctx context.Context, leaderEndpoint string, to uint6
 	return typed(err)
 }
 
-// stepper returns the connection to the member that all steps are sent to. Another member may lag behind, so its answer
-// would not show whether an earlier step without an answer was carried out.
+// stepper returns the connection to the member that all steps are sent to. If a step got no answer, this member shows
+// whether the step was carried out. Another member may lag behind.
 func (r *remote) stepper(ctx context.Context) (*conn, error) {
 	r.mu.Lock()
 	endpoint := r.voter

@@ -19,20 +19,20 @@ import (
 // Errors with which a cluster refuses a call. After any other error, such as a timeout, it is unknown whether the call
 // was carried out.
 var (
-	// ErrLearnerNotReady refuses the promotion of a learner that lags behind.
+	// ErrLearnerNotReady reports that a learner cannot be promoted, because it lags behind.
 	ErrLearnerNotReady = errors.New("the learner has not caught up with the leader")
-	// ErrUnhealthy refuses a change of the members after which too few of them would be connected.
+	// ErrUnhealthy reports that the members cannot be changed, because too few of them would be connected afterwards.
 	ErrUnhealthy = errors.New("the cluster is too unhealthy for a change of its members")
 	// ErrMemberNotFound reports that the cluster has no member with this ID, or no longer has it.
 	ErrMemberNotFound = errors.New("the cluster has no such member")
 	// ErrPeerURLExists reports that a member already has this peer URL.
 	ErrPeerURLExists = errors.New("a member already has this peer URL")
-	// ErrTooManyLearners refuses to add a learner while the cluster has another one.
+	// ErrTooManyLearners reports that no learner can be added, because the cluster already has one.
 	ErrTooManyLearners = errors.New("the cluster already has a learner")
 	// ErrNotLearner reports that the member to promote is already a voter. A learner that lags behind gets
 	// ErrLearnerNotReady.
 	ErrNotLearner = errors.New("the member is not a learner")
-	// ErrNoLearners refuses to add a learner to a cluster of etcd before 3.4. Such a cluster would add a voter instead.
+	// ErrNoLearners reports that no learner can be added, because etcd before 3.4 would add a voter instead.
 	ErrNoLearners = errors.New("this version of etcd does not support learners")
 	// ErrNoLeader reports that the member that was queried knows no leader.
 	ErrNoLeader = errors.New("the cluster has no leader")
@@ -105,7 +105,7 @@ type Target struct {
 	// Generation changes with the TLS configuration. If the generation, the endpoints or the addresses change, the
 	// prober opens new connections.
 	Generation string
-	// Waste says from how much free space on a member's data matters to the controller.
+	// Waste defines when the free space in a member's data matters to the controller.
 	Waste Waste
 }
 
@@ -124,8 +124,8 @@ type Store interface {
 	AddVoter(ctx context.Context, peerURL string) (Member, error)
 	// Promote makes a learner a voter.
 	Promote(ctx context.Context, id uint64) error
-	// Remove removes a member for good: it can never join again with its data. The leader must transfer leadership
-	// first, as it would exit at once and answer with an error.
+	// Remove removes a member for good: it can never join again with its data. A leader must transfer leadership before
+	// it is removed. Otherwise it would exit at once and answer with an error.
 	Remove(ctx context.Context, id uint64) error
 	// MoveLeader makes the leader, which is at the given endpoint, transfer leadership to another voter.
 	MoveLeader(ctx context.Context, leaderEndpoint string, to uint64) error
@@ -135,8 +135,8 @@ type Store interface {
 	// Compact deletes the history before a revision. It returns when the member that was queried has freed the space,
 	// which may take minutes.
 	Compact(ctx context.Context, revision int64) error
-	// Defragment makes the member at an endpoint rewrite its data without free space. Meanwhile, for seconds per GB,
-	// the member answers no requests for data.
+	// Defragment makes the member at an endpoint rewrite its data file, so that the file no longer contains free space.
+	// This takes seconds per GB. Meanwhile the member answers no requests for data.
 	Defragment(ctx context.Context, endpoint string) error
 	// Disarm clears an alarm. It succeeds if the alarm is not raised.
 	Disarm(ctx context.Context, alarm Alarm) error

@@ -34,7 +34,7 @@ func (r *remote) Compact(ctx context.Context, revision int64) error {
 	return typed(err)
 }
 
-// Defragment makes one member rewrite its data without free space.
+// Defragment makes one member rewrite its data file, so that the file no longer contains free space.
 func (r *remote) Defragment(ctx context.Context, endpoint string) error {
 	c, err := r.conn(endpoint)
 	if err != nil {

@@ -25,7 +25,8 @@ type View struct {
 	// VersionErr explains why this read could not get the cluster version; nil if the read got the version, or did not
 	// need it.
 	VersionErr error
-	// DisagreesSince is since when the cluster version differs from what the members run; zero if it does not.
+	// DisagreesSince is when the cluster version began to differ from the version that the members run; zero if the two
+	// do not differ.
 	DisagreesSince time.Time
 	// Decided is the log position in the last read that showed a quorum, which may be an earlier read than this one;
 	// zero if none did.
@@ -67,8 +68,8 @@ func (v *View) noteDecided(before View) {
 	}
 }
 
-// asked returns when the first member that answered in this read was queried. The leader is certain only for that time:
-// members that answered early may have elected another one since.
+// asked returns the earliest time at which a member that answered in this read was queried. The leader is certain only
+// for that time: members that answered early may have elected another leader since.
 func (v *View) asked() time.Time {
 	first := v.At
 	for _, status := range v.Status {

@@ -5,7 +5,7 @@ package etcd
 
 import "slices"
 
-// Waste describes from how much free space on a member's data matters.
+// Waste defines when the free space in a member's data matters: when both limits are reached.
 type Waste struct {
 	// Percent is the minimum percentage of the data that must be free; 0 means that free space never matters.
 	Percent int

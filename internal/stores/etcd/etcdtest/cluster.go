@@ -5,7 +5,7 @@ package etcdtest
 
 import (
 	"cmp"
-	"crypto/sha1" // etcd uses it for these IDs
+	"crypto/sha1" // etcd computes IDs with SHA-1
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -76,8 +76,8 @@ func (c *cluster) quorum() int { return quorum(len(c.voters())) }
 
 func quorum(n int) int { return n/2 + 1 }
 
-// started counts the voters that have started, without the member except. As in etcd, a member has a name once it has
-// started.
+// started counts the voters that have started, and leaves out the member with the ID except. As in etcd, a member has a
+// name once it has started.
 func (c *cluster) started(except uint64) int {
 	n := 0
 	for _, m := range c.voters() {

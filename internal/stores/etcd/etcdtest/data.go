@@ -23,7 +23,8 @@ type data struct {
 
 func (d data) inUse() int64 { return least + d.live + d.history }
 
-// compact removes the history up to a revision, in proportion to the number of revisions.
+// compact removes the history up to a revision. The size of the history shrinks in proportion to the number of removed
+// revisions.
 func (d *data) compact(revision int64) {
 	d.history = d.history * (d.revision - revision) / (d.revision - d.compacted)
 	d.compacted = revision
@@ -32,7 +33,8 @@ func (d *data) compact(revision int64) {
 func (w *World) quota() int64 { return cmp.Or(w.Quota, 2<<30) }
 
 // Write simulates writes of a client to the cluster with this token: live and history are added to the sizes in data.
-// As in etcd, an alarm blocks writes, except those that free space, and data that reaches the quota raises an alarm.
+// As in etcd, data that reaches the quota raises the alarm NOSPACE. NOSPACE allows only writes that free space, and
+// CORRUPT allows no writes.
 func (w *World) Write(token string, times, live, history int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,8 +70,8 @@ func (w *World) Corrupt(name string) {
 	}
 }
 
-// Accuse raises the alarm CORRUPT for a process. Like etcd, a test may raise it for a follower although the leader's
-// data is corrupt.
+// Accuse raises the alarm CORRUPT for a process. As in etcd, this process may be a follower although the data of the
+// leader is corrupt.
 func (w *World) Accuse(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

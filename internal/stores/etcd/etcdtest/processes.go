@@ -53,8 +53,8 @@ func (ps processes) voting(c *cluster) []uint64 {
 	return slices.Compact(out)
 }
 
-// serving returns the first process at the endpoints that answers. If none does, it reports whether a process there is
-// unresponsive.
+// serving returns the first process that answers at one of the endpoints. If none answers, it reports whether a process
+// at one of the endpoints is unresponsive.
 func (ps processes) serving(endpoints []string, learners bool) (*process, bool) {
 	hung := false
 	for _, endpoint := range endpoints {

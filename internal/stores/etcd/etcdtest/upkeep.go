@@ -29,7 +29,7 @@ func (s *store) Compact(ctx context.Context, revision int64) error {
 }
 
 // compact deletes history on all members. While etcd refuses writes, followers keep reporting the previous size in use:
-// etcd updates it only at a commit, and counts the space that a commit frees only at the next one.
+// etcd updates this size only at a commit, and space that one commit frees counts only from the next commit on.
 func compact(w *World, c *cluster, revision int64) {
 	before := c.data.inUse()
 	c.data.compact(revision)
@@ -61,7 +61,7 @@ func (s *store) Defragment(ctx context.Context, endpoint string) error {
 	})
 }
 
-// mayBlock records a violation if not all other voters answer while one is blocked by a defragmentation.
+// mayBlock records a violation if a defragmentation blocks a voter while another voter does not answer.
 func mayBlock(w *World, p *process) {
 	c, left := p.cluster, 0
 	for _, other := range w.processes.up(c) {
