@@ -66,9 +66,9 @@ type MicroServiceDeploySpecApplyConfiguration struct {
 	// idle stops the instance: it then has no pods, no autoscaling and no share of the quota. When idle is false again,
 	// the instance starts; default false.
 	Idle *bool `json:"idle,omitempty"`
-	// quota limits what the tenant uses. Namespace (the default) creates one ResourceQuota for a namespace without pods
-	// of other owners. PriorityClass creates one for the instances with this value only: their pods get a PriorityClass
-	// of priority 0, which the quota selects. None sets no limit.
+	// quota selects the ResourceQuota that limits what the tenant uses. Namespace (the default): one quota for all pods
+	// of the namespace, if all of them belong to MicroServiceDeploys. PriorityClass: one quota for the pods of all
+	// instances with this value; they get a PriorityClass of priority 0. None: no quota.
 	Quota *customv1.QuotaMode `json:"quota,omitempty"`
 	// ports that the instance serves. The default is port 80, which the Service forwards to port 8080 of the container.
 	// The container finds its port in the environment variable PORT.

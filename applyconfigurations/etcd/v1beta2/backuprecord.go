@@ -20,9 +20,11 @@ type BackupRecordApplyConfiguration struct {
 	Revision *int64 `json:"revision,omitempty"`
 	// size of the backup in bytes.
 	Size *int64 `json:"size,omitempty"`
-	// time at which the backup was saved, or at which it was verified.
+	// time at which the backup was saved. In status.verified of an EtcdBackup, it is the time at which the backup was
+	// verified.
 	Time *v1.Time `json:"time,omitempty"`
-	// savedAt is when the backup was saved. It is set only if time is when the backup was verified.
+	// savedAt is when the backup was saved. It is set only in status.verified of an EtcdBackup, where time is when the
+	// backup was verified.
 	SavedAt *v1.Time `json:"savedAt,omitempty"`
 	// clusterID is etcd's ID of the saved cluster, as in the status of an EtcdCluster.
 	ClusterID *string `json:"clusterID,omitempty"`

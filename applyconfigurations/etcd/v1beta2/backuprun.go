@@ -29,7 +29,7 @@ type BackupRunApplyConfiguration struct {
 	Ended *v1.Time `json:"ended,omitempty"`
 	// reason says why the backup failed, by a reason of the condition Saved.
 	Reason *string `json:"reason,omitempty"`
-	// failures is the number of backups that have failed since the last time of the schedule, including this one.
+	// failures is the number of failures so far: of this backup, and of the failed backups that it retries.
 	Failures *int32 `json:"failures,omitempty"`
 }
 

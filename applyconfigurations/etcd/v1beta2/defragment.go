@@ -12,7 +12,7 @@ import (
 // DefragmentApplyConfiguration represents a declarative configuration of the Defragment type for use
 // with apply.
 //
-// Defragment releases free space in the members' files. While etcd defragments a member, for some seconds per GB, that
+// Defragment releases free space in the members' files. A defragmentation takes some seconds per GB. Meanwhile the
 // member serves no clients.
 type DefragmentApplyConfiguration struct {
 	// schedule is when members may be defragmented, in cron format, such as "0 3 * * 0" for Sundays at 3:00. All

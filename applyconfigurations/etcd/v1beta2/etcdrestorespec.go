@@ -22,7 +22,8 @@ type EtcdRestoreSpecApplyConfiguration struct {
 	// with the data of the backup when it is created.
 	EtcdCluster *ClusterReferenceApplyConfiguration `json:"etcdCluster,omitempty"`
 	// object is the backup to restore, by its name in status.last.object of the EtcdBackup. The default is the newest
-	// complete backup of the path according to its record: the one at the path itself, or one of a schedule.
+	// backup at the path of the spec that is complete according to its record. This can be a single backup, or one of
+	// several repeated backups.
 	Object *string `json:"object,omitempty"`
 	// revisionBump is added to the etcd revision of the restored data, and all lower revisions count as compacted;
 	// default 1000000000. Watchers then list again instead of waiting for revisions that they have already seen. 0

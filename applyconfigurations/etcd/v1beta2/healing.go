@@ -10,8 +10,8 @@ package v1beta2
 //
 // Healing sets when the operator replaces a member that no longer responds.
 type HealingApplyConfiguration struct {
-	// nodeLossAfter is how long a node must not respond before the member on it is replaced, from 5s to 168h; default
-	// 5m. If the node has the taint node.kubernetes.io/out-of-service, the member is replaced at once.
+	// nodeLossAfter is the time, from 5s to 168h, after which a member is replaced because its node does not respond;
+	// default 5m. If the node has the taint node.kubernetes.io/out-of-service, the member is replaced at once.
 	NodeLossAfter *string `json:"nodeLossAfter,omitempty"`
 }
 

@@ -15,8 +15,8 @@ import (
 //
 // NodePoolStatus is the observed state of a pool.
 type NodePoolStatusApplyConfiguration struct {
-	// status is a summary for clients of the tutorial that introduced this kind: 200 when condition Ready is True,
-	// otherwise 503.
+	// status is a summary of the conditions, as in the tutorial article that this API comes from: 200 when condition
+	// Ready is True, otherwise 503.
 	Status *int32 `json:"status,omitempty"`
 	// nodeCount is the number of nodes that belong to the pool.
 	NodeCount *int32 `json:"nodeCount,omitempty"`

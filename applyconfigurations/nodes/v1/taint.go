@@ -21,8 +21,9 @@ type TaintApplyConfiguration struct {
 	// effect on pods that do not tolerate the taint: NoSchedule places no new pods on the node, PreferNoSchedule avoids
 	// it, and NoExecute also evicts running pods.
 	Effect *corev1.TaintEffect `json:"effect,omitempty"`
-	// timeAdded is accepted and has no effect. It exists because the tutorial that introduced this kind uses the Taint
-	// type of Kubernetes. It is text, because a client that fails to parse a time could not list any pool.
+	// timeAdded is accepted and has no effect. It exists because the tutorial article that this API comes from uses the
+	// Taint type of Kubernetes. It is a string, so that an invalid time in one pool cannot prevent clients from listing
+	// all pools.
 	TimeAdded *string `json:"timeAdded,omitempty"`
 }
 

@@ -21,8 +21,8 @@ type PartApplyConfiguration struct {
 	Image *opsv1.Image `json:"image,omitempty"`
 	// storage is the claim of each client, or of all managers, mounted at /wi.
 	Storage *StorageApplyConfiguration `json:"storage,omitempty"`
-	// runAsUser is the number of the user as whom the image runs, 0 to 2147483647; set it if that user is not root. The
-	// keys and volumes become readable to this user. Without it the image must run as root.
+	// runAsUser is the UID that the container runs as, 0 to 2147483647. Set it if the image does not run as root. The
+	// keys and volumes become readable to this user. Without runAsUser the image must run as root.
 	RunAsUser *int64 `json:"runAsUser,omitempty"`
 	// resources of the container in each pod. Without them the container has no requests and no limits.
 	Resources *common.Resources `json:"resources,omitempty"`

@@ -23,7 +23,7 @@ type SSHApplyConfiguration struct {
 	RotateAfter *opsv1.Age `json:"rotateAfter,omitempty"`
 	// port of the clients' sshd, 1 to 65535; default 22.
 	Port *int32 `json:"port,omitempty"`
-	// user as whom the manager logs in to the clients; default root.
+	// user name with which the manager logs in to the clients; default root.
 	User *string `json:"user,omitempty"`
 }
 

@@ -19,8 +19,8 @@ type StorageStatusApplyConfiguration struct {
 	Least *LeastSizesApplyConfiguration `json:"least,omitempty"`
 	// clients is the number of clients that had a claim when the operator last observed that no claim was missing.
 	Clients *int32 `json:"clients,omitempty"`
-	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. A
-	// claim of a known name that is younger was created again, and has lost its data.
+	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. If a
+	// known claim has a later creation time, it was deleted and created again, and its data is lost.
 	Newest *metav1.Time `json:"newest,omitempty"`
 	// remade are the names of claims that were deleted and created again within the last day, at most ten. Their data
 	// is lost.

@@ -20,7 +20,7 @@ type ImageSpecApplyConfiguration struct {
 	VersionTag *string `json:"versionTag,omitempty"`
 	// digestHash is the digest of the image, such as sha256:0123..., which replaces versionTag.
 	DigestHash *string `json:"digestHash,omitempty"`
-	// imagePullPolicy is when nodes pull the image: Always, IfNotPresent (the default) or Never.
+	// imagePullPolicy sets when nodes pull the image: Always, IfNotPresent (the default) or Never.
 	ImagePullPolicy *v1.PullPolicy `json:"imagePullPolicy,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 // PersistentSpecApplyConfiguration represents a declarative configuration of the PersistentSpec type for use
 // with apply.
 //
-// PersistentSpec gives every pod a volume. Whether pods have volumes cannot change after the cluster was created.
+// PersistentSpec gives every pod a volume. Whether pods have volumes cannot be changed after the cluster is created.
 type PersistentSpecApplyConfiguration struct {
 	// enabled gives every pod a volume: true (the default) or false, which may also be written as text. It takes effect
 	// only when the cluster is created.

@@ -16,8 +16,8 @@ import (
 type ServerSlotsApplyConfiguration struct {
 	// pod is the name of the pod in which the server runs.
 	Pod *string `json:"pod,omitempty"`
-	// place is which of the two servers of the pod is meant: home, which normally is the primary of the pod's own
-	// shard, or guest, which normally is a replica of the previous pod's shard.
+	// place says which of the pod's two servers this is: home, which normally is the primary of the pod's own shard, or
+	// guest, which normally is a replica of the previous pod's shard.
 	Place *redisv1alpha1.Place `json:"place,omitempty"`
 	// role of the server: primary or replica. It is empty while the server does not respond.
 	Role *redisv1alpha1.Role `json:"role,omitempty"`

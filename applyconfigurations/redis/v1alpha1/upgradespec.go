@@ -12,7 +12,7 @@ package v1alpha1
 type UpgradeSpecApplyConfiguration struct {
 	// autoUpgradeRedisEnterprise lets an upgrade of the operator move servers from the old default image to the new
 	// one, one pod after another; default false. Without it pods keep their image until another change of the spec
-	// replaces them.
+	// replaces the pods.
 	AutoUpgradeRedisEnterprise *bool `json:"autoUpgradeRedisEnterprise,omitempty"`
 }
 
