@@ -260,6 +260,7 @@ deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current
 .PHONY: undeploy
 undeploy: uninstall ## Delete all objects of the kinds, and then the operator.
 	$(KUBECTL) delete --ignore-not-found -k config/default
+	$(KUBECTL) delete --all-namespaces role,rolebinding -l app.kubernetes.io/part-of=opcrew
 
 .PHONY: build-installer
 build-installer: generated local $(KUBECTL) ## Write dist/install.yaml with the default image names; if IMG is set, also write bin/install.yaml with your image names.
