@@ -41,7 +41,7 @@ func TestCommandsRunOnThroughACutAndTheirEndsAreReported(t *testing.T) {
 	early.release(t)
 	early.awaitCounted(t, "ended")
 	for _, y := range []tally{early, late} {
-		a := y.awaitWords(t, y.name, "does not answer")
+		a := y.awaitWords(t, y.name, "does not respond")
 		if a.Status.Prosta != egov1.StateRunning {
 			t.Errorf("expected %s to count as Running while its node is cut off, it is %s: %s", y.name, a.Status.Prosta, says(a))
 		}
@@ -63,12 +63,12 @@ func TestWhatIsAskedForInACutIsDoneWhenTheHostIsBackOrGivenUp(t *testing.T) {
 		y.await(t, y.name, egov1.StateRunning)
 	}
 	heal := c.cut(t, "node3")
-	deleted.awaitWords(t, deleted.name, "does not answer")
+	deleted.awaitWords(t, deleted.name, "does not respond")
 	patient, hasty := c.tallied(t, "node3", "patient", repairs), c.tallied(t, "node3", "hasty", repairs, beginsWithin(15))
 	c.kubectl(t, "patch", "activity", "-n", c.ns, "cancelled", "--type=merge", "-p", `{"spec":{"cancel":true}}`)
 	c.kubectl(t, "delete", "activity", "-n", c.ns, "deleted", "--timeout=60s")
 	hasty.await(t, hasty.name, egov1.StateUnreachable)
-	cancelled.awaitWords(t, cancelled.name, "does not answer")
+	cancelled.awaitWords(t, cancelled.name, "does not respond")
 
 	heal()
 	deleted.wantNothingLeft(t)

@@ -113,7 +113,7 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	y.awaitCounted(t, "begun")
 	y.await(t, "chore", egov1.StateRunning)
 	c.crash(t, "node3")
-	y.awaitWords(t, "chore", "does not answer")
+	y.awaitWords(t, "chore", "does not respond")
 	c.start(t, "node3")
 	c.awaitWell(t)
 	if a := y.await(t, "chore", egov1.StateUnknown, egov1.StateFailed, egov1.StateSucceeded); a.Status.Prosta != egov1.StateUnknown || !strings.Contains(says(a), "not run again") {
