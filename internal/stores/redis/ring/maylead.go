@@ -36,8 +36,8 @@ func mayLead(in *input, replica, primary *proc) verdict {
 	return verdict{}
 }
 
-// voters counts the primaries that would vote for a replica. With too few votes, the primary serves no clients until
-// the attempt times out.
+// voters counts the primaries that would vote for a replica. If they are too few, a failover to that replica would
+// fail, and the primary would serve no clients until the failover timed out.
 func voters(leaders []*proc, replica, primary *proc) int {
 	n := 0
 	for _, p := range leaders {

@@ -24,8 +24,8 @@ func moving(in *input) verdict {
 	return halt(Moving, "slots are being moved: %d of %d are done", move.Moved, move.Slots)
 }
 
-// stops returns why a move of slots must be stopped before it is done; "" if it may continue. A move may take hours,
-// but a failover only moments, so the move is continued afterwards.
+// stops returns why a move of slots must be stopped before it is done; "" if it may continue. A move may take hours, so
+// a failover, for example, does not wait for its end. The move is continued afterwards.
 func stops(in *input, move *redis.Progress) string {
 	switch {
 	case in.paused:

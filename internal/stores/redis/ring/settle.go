@@ -40,8 +40,8 @@ func settle(in *input) verdict {
 	return out
 }
 
-// halfOpen returns the slots that only one server of their move marks as moving, or whose owner the destination does
-// not list correctly.
+// halfOpen returns the slots that source and destination do not both mark as moving, and the slots of which the
+// destination does not list the source as the owner.
 func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	var out moveSet
 	for _, move := range moves {
