@@ -81,7 +81,7 @@ type Forget struct {
 type ResetEmpty struct{ Address, ID string }
 
 // Renew gives a new ID to a server that was removed from the cluster. For a minute, servers ignore the ID of a server
-// that they forgot (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey even ignores its introduction.
+// that they forgot (cluster.c, CLUSTER_BLACKLIST_TTL). Valkey even ignores the introduction of such a server.
 type Renew struct{ Address, ID string }
 
 func (s Introduce) String() string {

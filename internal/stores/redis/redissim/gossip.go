@@ -31,8 +31,8 @@ func (w *World) gossip(cluster string) {
 	w.judge(cluster, nodes)
 }
 
-// greet introduces the server to the servers that it was instructed to meet. They accept, except a server that has just
-// forgotten this one.
+// greet introduces the server to the servers that it was instructed to meet. Each of them accepts, unless one of the
+// two has recently forgotten the other.
 func (n *node) greet() {
 	for _, address := range n.meets {
 		other := n.world.running[address]

@@ -48,8 +48,9 @@ func voters(leaders []*proc, replica, primary *proc) int {
 	return n
 }
 
-// votesFor reports whether a primary would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded). It must
-// know the replica's primary, and must not have a higher epoch. Both links between them must be up.
+// votesFor reports whether a primary (voter) would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded). The
+// voter must know which primary the replica follows, and must not have a higher epoch. The links in both directions
+// must be up.
 func votesFor(voter, replica, primary *proc) bool {
 	there, heard := voter.status.Peer(replica.id())
 	back, knows := replica.status.Peer(voter.id())

@@ -50,8 +50,8 @@ func stops(in *input, move *redis.Progress) string {
 	return ""
 }
 
-// jobs waits for slot migration jobs of the servers, which an earlier operator may have started. It cancels a job that
-// the servers would retry forever.
+// jobs waits for slot migration jobs that the servers still run, for example for an earlier operator process. It
+// cancels a job that the servers would retry forever.
 func jobs(primaries []*proc) verdict {
 	for _, p := range primaries {
 		if len(p.status.Jobs) == 0 {

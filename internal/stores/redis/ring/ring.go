@@ -54,7 +54,7 @@ type Pod struct {
 	// Such a container may be about to start.
 	Ended map[redis.Place]bool
 	// Yields reports that the pod is about to be stopped. Its primary then hands over to a replica on another pod, and
-	// is not made the primary again.
+	// does not become a primary again before the stop.
 	Yields bool
 }
 

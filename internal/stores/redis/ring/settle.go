@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// settle finishes interrupted moves. A half-moved slot may have keys at both servers, so that ending its move could
-// lose keys. If the destination is not known, the move ends once no other primary has keys of the slot.
+// settle finishes interrupted moves. Both servers may have keys of a half-moved slot, so ending the move could lose
+// keys. If the destination is not known, settle ends the move once no other primary has keys of the slot.
 func settle(in *input) verdict {
 	var out verdict
 	var moves moveSet

@@ -29,7 +29,7 @@ type NodeStatus struct {
 	// Source and the memory are known, and PrimaryID if it was read together with Source.
 	Loading bool
 
-	// ID is the server's ID in the cluster, which stays the same while the server keeps its data directory. RunID
+	// ID identifies the server in the cluster. It stays the same while the server keeps its data directory. RunID
 	// changes with every start.
 	ID, RunID string
 	Version   Version
