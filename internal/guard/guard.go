@@ -26,7 +26,7 @@ type Pod struct {
 	Kind string
 	client.ObjectKey
 	// Security is the profile that the pod must follow. Trust lists the parts of the pod that are exempt from the check
-	// of the user's rights. The code of each kind sets both.
+	// of the user's rights. The package that declares the child sets both.
 	Security Security
 	Trust    Trust
 	// Template is the pod that opcrew would write, without the defaults of the API server. Live is the pod of the child
@@ -50,15 +50,16 @@ type Objection struct {
 	Again time.Duration
 }
 
-// Trust lists exceptions from a check of rights. Normally, the requester (the user who created or last changed the
-// owner of the pod) must have a right to every object that the pod uses.
+// Trust lists exceptions to the check of rights. Normally, the requester (the user who created or last changed the
+// owner of the pod) must have the right to use every object that the pod uses.
 type Trust struct {
-	// All is true if no part of the pod needs a check, because the code of the kind has already checked the requester's
-	// rights.
+	// All is true if no part of the pod needs a check, because the package that declares the pod has already checked
+	// the requester's rights.
 	All bool
 	// Volumes are the names of volumes that opcrew adds to the pod and mounts only in its own containers.
 	Volumes []string
-	// Requesters maps each volume that the spec of another object requests, instead of the owner's spec, to the
-	// RequesterAnnotation of that object. opcrew then checks the rights of the user in that annotation.
+	// Requesters is for volumes that the spec of another object requests, and not the spec of the pod's owner. It maps
+	// the name of each such volume to the RequesterAnnotation of the other object. opcrew then checks the rights of the
+	// user in that annotation.
 	Requesters map[string]string
 }

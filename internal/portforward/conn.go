@@ -74,8 +74,8 @@ func (c *conn) receive(theirs net.Conn, data, failure httpstream.Stream) {
 	_ = c.tunnel.Close()
 }
 
-// fail records an error that the node reported as text. It recognizes only a refused connection, as ECONNREFUSED,
-// because callers check for no other error.
+// fail records an error that the node reported as text. If the text says that the connection was refused, the error
+// wraps ECONNREFUSED. Callers check for no other error.
 func (c *conn) fail(words string) {
 	if words == "" {
 		return

@@ -77,8 +77,8 @@ func (n Network) clients(own *networkingv1ac.NetworkPolicyPeerApplyConfiguration
 	return out
 }
 
-// operatorPeer selects the operator's pods by namespace and label. It needs both, because other users can create a
-// namespace, or set a label, with the same value.
+// operatorPeer selects the operator's pods by namespace and label. It needs both: pods in other namespaces may have the
+// same label, and other pods may run in the operator's namespace.
 func operatorPeer(namespace string) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
 	return podPeer(OperatorLabels(kit.Data)).
 		WithNamespaceSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace}))

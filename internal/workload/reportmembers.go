@@ -23,7 +23,7 @@ func (m Members) Report(set condition.Set, kind, noun string, names []string, do
 	case n != wanted:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of %s is changing from %d to %d", noun, n, wanted))
 	case m.Behind || Changing(done, "StatefulSet"):
-		// A refusal of pods is not reported in this case, because it would belong to the previous spec.
+		// m.Refusal is not reported here: it is about pods of the previous spec.
 		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case m.Refusal.Words != "":
 		set.False(kind, common.ReasonPodsMissing, fmt.Sprintf("%d of %d %s cannot be created: %s", int(n)-len(m.Pods), n, noun, m.Refusal.Words))

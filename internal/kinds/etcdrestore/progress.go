@@ -65,8 +65,8 @@ func behind(c *etcdv1beta2.EtcdCluster) string {
 	return ": the leftovers of an earlier restore must be deleted first"
 }
 
-// held returns a clause that explains why the cluster cannot restore now, and when it can; empty if nothing blocks the
-// restore.
+// held returns a clause that says which setting of the cluster blocks the restore, and when the restore continues. It
+// returns "" if no setting blocks the restore.
 func held(c *etcdv1beta2.EtcdCluster) string {
 	switch {
 	case c.Spec.Hibernate:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package memcached reconciles Memcached objects: memcached servers with stable names, in a StatefulSet behind a
-// headless Service. Clients hash keys over the server names, not over pod addresses. Addresses change with every
-// restart, which would move nearly all keys.
+// headless Service. Clients distribute keys by a hash over the server names. A hash over pod addresses would move
+// nearly all keys after each restart, because a restarted pod has a new address.
 package memcached
 
 import (

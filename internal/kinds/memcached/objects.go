@@ -50,8 +50,8 @@ func labels(m *cachev1alpha1.Memcached) map[string]string {
 	return out
 }
 
-// service declares the headless Service that gives each server a DNS name. Servers that are not ready keep their names:
-// clients then treat the server as down instead of distributing all keys again.
+// service declares the headless Service that gives each server a DNS name. A server that is not ready keeps its name,
+// so that clients treat it as down instead of redistributing all keys.
 func service(m *cachev1alpha1.Memcached) *corev1ac.ServiceApplyConfiguration {
 	return corev1ac.Service(m.Name, m.Namespace).WithLabels(labels(m)).
 		WithSpec(corev1ac.ServiceSpec().
@@ -177,8 +177,8 @@ func memory(m *cachev1alpha1.Memcached) int64 {
 	return q.Value()
 }
 
-// overhead returns how many bytes a server needs besides the memory for items: for the program and its hash table, an
-// eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
+// overhead returns how many bytes a server needs in addition to the memory for items: 32 MiB for the program and its
+// hash table, an eighth of the items' memory for partly filled slabs, and 16 KiB of buffers per connection.
 func overhead(m *cachev1alpha1.Memcached) int64 {
 	connections := int64(value(m.Spec.MaxConnections, cachev1alpha1.DefaultMaxConnections))
 	bytes := 32*mebibyte + memory(m)/8 + connections*16*1024

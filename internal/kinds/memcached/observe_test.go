@@ -62,7 +62,8 @@ func (w *watcher) expectAsked(t *testing.T, times int, when string) {
 	}
 }
 
-// Regression test: while a pod was being recreated, the status reported a refusal from an hour ago.
+// Regression test: while a pod was being recreated, the status reported why the API server had refused a pod an hour
+// ago.
 func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	m, pod := newMemcached(2), newPod("web-1")
 	w := newWatcher(newSet(2), newPod("web-0"), pod)
@@ -98,7 +99,7 @@ func TestTheEventsAreAskedOnlyWhenPodsAreMissingForAWhile(t *testing.T) {
 	w.expectAsked(t, 1, "when a pod is missing again")
 }
 
-// A restart of the operator must not remove a refusal from the status.
+// A restarted operator must still report why the API server refuses to create the pods, so it reads the events at once.
 func TestAKnownRefusalIsAskedForAtOnceByAProcessThatJustBegan(t *testing.T) {
 	m := newMemcached(1)
 	m.Status.Conditions = []metav1.Condition{{Type: cachev1alpha1.MemcachedServersReady, Reason: cachev1alpha1.ReasonServersMissing}}

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// costOf returns a function that describes what clients lose if some servers fail. The loss counts as harm when more
-// than half of the keys are lost at once, because the database behind the cache may not cope with the requests.
+// costOf returns a function that describes what clients lose if some servers fail. Harms is true if more than half of
+// the keys are lost at once, because the database behind the cache may then get more requests than it can handle.
 func costOf(servers int32) func(lost []string) workload.Cost {
 	return func(lost []string) workload.Cost {
 		n := int32(len(lost))

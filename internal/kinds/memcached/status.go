@@ -65,7 +65,8 @@ func reportServers(set condition.Set, m *cachev1alpha1.Memcached, f facts, done 
 		set.False(kind, common.ReasonApplying, "The servers are being created")
 	case s.Replicas != m.Spec.Size:
 		set.False(kind, common.ReasonUpdating, fmt.Sprintf("The number of servers is changing from %d to %d", s.Replicas, m.Spec.Size))
-	case workload.Changing(done, "StatefulSet"): // a reported refusal would belong to the previous spec
+	case workload.Changing(done, "StatefulSet"):
+		// f.Refusal is not reported here: it is about pods of the previous spec.
 		set.False(kind, common.ReasonUpdating, "The StatefulSet controller has not processed the last change yet")
 	case f.Refusal.Words != "":
 		set.False(kind, cachev1alpha1.ReasonServersMissing, fmt.Sprintf("%d of %d servers cannot be created: %s", int(s.Replicas)-len(f.Pods), s.Replicas, f.Refusal.Words))
@@ -106,7 +107,7 @@ func readyMessage(m *cachev1alpha1.Memcached) string {
 	return fmt.Sprintf("%d of %d servers answer", m.Status.ReadyReplicas, m.Status.Replicas)
 }
 
-// transitions returns an event for a resize, which reports how many keys move.
+// transitions returns an event if the number of servers has changed. The event reports how many keys move.
 func (r *reconciler) transitions(before, after *cachev1alpha1.Memcached) []kit.Event {
 	resize := after.Status.LastResize
 	if old := before.Status.LastResize; resize == nil || old != nil && *old == *resize {

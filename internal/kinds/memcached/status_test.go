@@ -105,7 +105,7 @@ func TestPlacementReportsHowManyKeysANodeOrAZoneHas(t *testing.T) {
 }
 
 // Regression test: when a change is reverted during its rollout, the StatefulSet's revisions are equal again at once,
-// although some pods still have the other template.
+// although some pods still have the template with the change.
 func TestAChangeTakenBackHalfWayIsStillUnderWay(t *testing.T) {
 	f := observed(3, isUpdated(2))
 	f.Set.Status.CurrentRevision, f.Set.Status.UpdateRevision = "web-1", "web-1"

@@ -11,7 +11,8 @@ import (
 )
 
 // Apply first checks that the replica has had no connection to its primary since the step was decided, and has keys of
-// the primary's slots. A replica that never reached its primary may have other keys. Apply then waits for the election.
+// the primary's slots. A replica that never reached its primary may only have keys of other slots. Apply then waits for
+// the election.
 func (s ForceFailover) Apply(ctx context.Context, store Store) error {
 	status, err := store.Status(ctx, s.Address)
 	primary, _ := status.Peer(status.PrimaryID) // the address is empty if another server now has it

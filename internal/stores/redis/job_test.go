@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// moved runs a plan with a prober, ends it after the time patience, and returns the progress.
+// moved runs a plan with a prober for the duration patience, and returns the progress of the move.
 func moved(t *testing.T, store *scripted, step MoveSlots, patience time.Duration) (p Progress) {
 	t.Helper()
 	probing(t, store, func(prober *Prober) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Apply removes the server from the node tables of all servers that can be reached. For a minute, these servers ignore
-// what others report about the removed server. A server that still lists it after that time can make them add it again.
+// what others report about the removed server. After that, they add it again if some server still lists it.
 func (s Forget) Apply(ctx context.Context, store Store) error {
 	var errs []error
 	for _, at := range s.At {

@@ -73,8 +73,8 @@ var (
 // Dial opens connections to a real cluster.
 func Dial(target Target) (Store, error) { return server.Dial(target) }
 
-// DialThrough returns a Dialer for real clusters that uses another dialer for its connections, such as one for a pod
-// network. If through is nil, it uses this process's own network.
+// DialThrough returns a Dialer for real clusters that opens its connections with the dialer through, such as a dialer
+// for a pod network. If through is nil, the Dialer uses this process's own network.
 func DialThrough(through ContextDialer) Dialer { return server.DialThrough(through) }
 
 // SlotsOf returns slot numbers as sorted ranges.

@@ -50,8 +50,8 @@ func TestThousandsOfEmptySlotsGoTogether(t *testing.T) {
 	}
 }
 
-// Commands are spread over several connections for servers that answer SETSLOT only after their replicas have executed
-// it. Such a server reads no other command from that connection meanwhile.
+// Some servers answer SETSLOT only after their replicas have executed it. Until then, they read no other command from
+// the same connection. So the commands for these servers are spread over several connections.
 func TestCommandsAreSpreadWhereServersWaitForTheirReplicas(t *testing.T) {
 	const connections, ack = 32, 5 * time.Millisecond
 	for name, test := range map[string]struct {

@@ -3,8 +3,8 @@
 
 package redis
 
-// remember keeps, for each server that does not answer, which server it copied last. The silent server may only be
-// unreachable, and still copy that server. The entry is removed when the silent server restarts or is no longer read.
+// remember keeps, for each server that does not answer, the address from which that server last copied. The silent
+// server may still run, and copy from that address. The entry is removed when the server restarts or is no longer read.
 func (l *looker) remember(target Target, nodes map[string]NodeStatus) {
 	now := map[Node]NodeStatus{}
 	for _, node := range target.Nodes {

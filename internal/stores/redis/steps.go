@@ -29,23 +29,24 @@ type Meeting struct {
 // Introduce makes servers meet, because one of them is new or has a new address.
 type Introduce struct{ Meetings []Meeting }
 
-// SetEpoch gives new servers distinct epochs, by address, before they know each other. Otherwise all servers start
-// with epoch 0, and resolve the conflicts one by one.
+// SetEpoch gives each new server a different epoch before the servers know each other. Otherwise all servers would
+// start with epoch 0, and resolve the conflicts one by one. Epochs holds the epochs by the address of the server.
 type SetEpoch struct{ Epochs map[string]uint64 }
 
 // RaiseEpoch gives a primary the highest epoch of the cluster (CLUSTER BUMPEPOCH). The primary keeps its slots.
 type RaiseEpoch struct{ Address string }
 
-// AssignSlots assigns slots without an owner to primaries, by address.
+// AssignSlots assigns slots that have no owner. Slots holds the slots for each primary, by the address of the primary.
 type AssignSlots struct {
 	Slots map[string]Slots
-	// Outrank reports that the data of previous owners is given up. The new owners then get higher epochs, because
-	// servers believe the owner with the highest epoch. A previous owner that comes back must not win.
+	// Outrank gives the new owners higher epochs than the previous owners, whose data the user has given up. Servers
+	// believe the owner with the highest epoch, so a previous owner that comes back does not get its slots again.
 	Outrank bool
 }
 
-// Admit lets replicas copy servers, by address. A replica copies any server at its primary's address without checking
-// the ID, and drops its own data. So a server that is new, or at a new address, starts without permission to be copied.
+// Admit lets replicas copy the given servers. A replica copies any server that has its primary's address without
+// checking the ID, and drops its own data. So a server that is new, or has a new address, starts without the permission
+// to be copied.
 type Admit struct {
 	// Runs holds the expected RunIDs, by address. A server with another RunID does not get the permission to be
 	// copied.
@@ -70,7 +71,7 @@ type Takeover struct{ Address string }
 // the primary's address.
 type ForceFailover struct{ Address string }
 
-// Forget removes a server from the node tables of the servers at some addresses.
+// Forget removes a server from the node tables of other servers. At holds the addresses of these other servers.
 type Forget struct {
 	ID string
 	At []string
@@ -80,7 +81,7 @@ type Forget struct {
 type ResetEmpty struct{ Address, ID string }
 
 // Renew gives a new ID to a server that was removed from the cluster. For a minute, servers ignore the ID of a server
-// that they forgot (cluster.c, CLUSTER_BLACKLIST_TTL), and Valkey even ignores its introduction.
+// that they forgot (cluster.c, CLUSTER_BLACKLIST_TTL). Valkey even ignores the introduction of such a server.
 type Renew struct{ Address, ID string }
 
 func (s Introduce) String() string {

@@ -13,7 +13,8 @@ type View struct {
 	Err error
 	// Nodes holds the status of each server of the cluster, by address.
 	Nodes map[string]NodeStatus
-	// Stale reports that a step was executed after the read. The next read starts at once and shows its effect.
+	// Stale reports that a step was executed after the read. The next read starts at once, and shows the effect of the
+	// step.
 	Stale bool
 	// Passing holds slots whose owner changed during the read: the answering servers name each other as the owner, and
 	// none claims the slots. The next read shows their owners.

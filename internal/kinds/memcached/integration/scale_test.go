@@ -65,8 +65,8 @@ func TestReadyIsNeverTrueOfAnImageThatIsNotThereYet(t *testing.T) {
 	s := newShop(t)
 	s.create(3)
 	s.awaitReady(3)
-	// Wait until opcrew is idle. Right after a status write, opcrew postpones the next one, so it might write no status
-	// before the change is applied.
+	// Wait until opcrew is idle. opcrew postpones a status write that comes soon after another one, so the test might
+	// not see the status that it checks.
 	env.Settled(t, env.Audit.Mark(t))
 	watch, err := env.Client.Watch(t.Context(), &cachev1alpha1.MemcachedList{}, client.InNamespace(s.ns))
 	if err != nil {

@@ -108,7 +108,8 @@ func TestARefusalByAQuotaIsQuotedAndWorkContinuesWhenItIsLifted(t *testing.T) {
 	s.patch(quota, `{"spec":{"hard":{"pods":"5"}}}`)
 	s.awaitReady(3)
 
-	// Regression test: a pod that was being recreated was reported with the message of an old refusal.
+	// Regression test: while a deleted pod was being recreated, the status reported the quota error of an earlier
+	// attempt.
 	watched := s.reasons(serversType)
 	pod := &corev1.Pod{}
 	s.read("web-1", pod)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// conn checks all data that is read. Each write starts a new request, so the limits then count from zero.
+// conn checks all data that is read. Each write starts a new request, and resets the counts to which the limits apply.
 type conn struct {
 	net.Conn
 	mu      sync.Mutex
@@ -71,7 +71,7 @@ func (c *conn) check(chunk []byte) error {
 	return c.refused
 }
 
-// Write sends a request. The limits then count the answers from zero.
+// Write sends a request, and resets the counts to which the limits apply.
 func (c *conn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.scanner.begin()

@@ -27,9 +27,9 @@ type Past struct {
 	Uptime, Following time.Duration
 }
 
-// Recent reports whether the replica may have been elected less than a pause ago. Led may be false although the replica
-// was a primary, because a full copy resets Led. So a replica that ran for long before it followed its primary also
-// counts.
+// Recent reports whether the replica may have been elected less than a pause ago. Led alone does not show that, because
+// a full copy of the primary's data resets Led. So Recent is also true if the replica ran for at least a pause before
+// it followed its current primary.
 func (p Past) Recent(pause time.Duration) bool {
 	return p.Following < pause && (p.Led || p.Uptime-p.Following >= pause)
 }

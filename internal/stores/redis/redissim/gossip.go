@@ -31,8 +31,8 @@ func (w *World) gossip(cluster string) {
 	w.judge(cluster, nodes)
 }
 
-// greet introduces the server to the servers that it was instructed to meet. They accept, except a server that has just
-// forgotten this one.
+// greet introduces the server to the servers that it was instructed to meet. Each of them accepts, unless one of the
+// two has recently forgotten the other.
 func (n *node) greet() {
 	for _, address := range n.meets {
 		other := n.world.running[address]
@@ -96,8 +96,8 @@ func (n *node) miss(p *peer) {
 	}
 }
 
-// hearOfOthers learns about the servers that another server can reach. If this server does not know one of them, it
-// will introduce itself. If it cannot reach one at the old address, it records the new address.
+// hearOfOthers reads the node table of the server other. If n does not know a server that other can reach, n will
+// introduce itself to that server. If n knows the server but cannot reach it, n takes its address from the table.
 func (n *node) hearOfOthers(other *node) {
 	for _, p := range other.known() {
 		if p.id == n.id || other.reach(p) == nil || time.Now().Before(n.banned[p.id]) {

@@ -9,7 +9,8 @@ func (n *node) learn(other *node) {
 	n.current = max(n.current, other.current)
 	epoch := other.reported()
 	if p.primary == "" && other.primary != "" && p.epoch > epoch {
-		return // Valkey 9.1 also ignores such a report, as if it were old
+		// Like Valkey 9.1, n ignores that a known primary has become a replica if the report has a lower epoch.
+		return
 	}
 	p.epoch, p.primary = epoch, other.primary
 	if other.primary != "" {

@@ -13,9 +13,9 @@ type node struct {
 	run    string
 	users  map[string][]string
 	config map[string]string
-	// synced reports that the replica is in sync with its primary. linked reports that it was in sync at some time
-	// since it started or got this primary. looks counts how often this server was read since it got its primary, or
-	// since it last could not reach the primary.
+	// synced reports that the replica is in sync with its primary. linked reports that it has been in sync at least
+	// once since it started or got this primary. looks counts how often this server was read since it got its primary,
+	// or since that primary was last unreachable.
 	synced bool
 	linked bool
 	looks  int
@@ -59,7 +59,7 @@ func (n *node) failing(id string) bool {
 	return is && time.Since(since) >= n.world.timeout()
 }
 
-// ok reports whether the server considers the cluster up, which it does while most primaries with slots answer it.
+// ok reports whether the server considers the cluster up: most primaries with slots answer this server.
 func (n *node) ok() bool {
 	all, there := 0, 0
 	if n.leads() {

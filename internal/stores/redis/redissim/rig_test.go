@@ -195,8 +195,8 @@ func scaled(r *rig, byJobs bool) {
 	}
 }
 
-// leave waits until the surplus pods have left, and returns how long that took after the end of the slot move. During
-// the time asks after that end, a client with an old slot map sends a request every second.
+// leave waits until the surplus pods have left, and returns how long that took after the end of the slot move. For the
+// duration asks after the move, a client with an old slot map sends a request every second.
 func (r *rig) leave(asks time.Duration) time.Duration {
 	r.Helper()
 	var ended, asked time.Time

@@ -42,7 +42,7 @@ type Process struct {
 	// Pod is the name of the server's pod: see Stop.
 	Pod   string
 	Place redis.Place
-	// Address is host:port. A server that ran at this address before has ended.
+	// Address is host:port. If another server runs at this address, Run ends that server.
 	Address string
 	// Volume is the name of the server's data directory, which remains when the server ends.
 	Volume  string

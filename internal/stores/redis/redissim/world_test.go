@@ -71,8 +71,8 @@ func TestALostVolumeIsFilledAgain(t *testing.T) {
 	})
 }
 
-// All servers restart and one has lost its volume. Its replica does not request votes until the operator forces it,
-// because it has not seen its primary since its start.
+// All servers restart, and one primary has lost its volume. Its replica does not request votes until the operator
+// forces an election, because the replica has not seen this primary since the restart.
 func TestAllComeBackAndOneHasLostItsVolume(t *testing.T) {
 	rigged(t, 3, func(r *rig) {
 		r.write(300)

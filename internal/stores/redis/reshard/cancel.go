@@ -31,8 +31,8 @@ func (s CancelMove) Apply(ctx context.Context, store server.Store) error {
 	return closeSlots(ctx, store, rest, here, status.Slots)
 }
 
-// holders returns the slots that have keys at other servers, grouped by the server that has the most keys, and the
-// remaining slots.
+// holders divides the slots into held and rest. held contains the slots of which other servers have keys, grouped by
+// the server that has the most keys of the slot. No other server has keys of the slots in rest.
 func (s CancelMove) holders(ctx context.Context, store server.Store) (held map[End][]int, rest []int, err error) {
 	slots := s.Slots.Numbers()
 	most, holders := make([]int64, len(slots)), make([]*End, len(slots))

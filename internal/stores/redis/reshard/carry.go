@@ -54,7 +54,7 @@ func (b *batch) close(ctx, paced context.Context, slots []int) error {
 }
 
 // stillEmpty checks again that the source has no keys, just before the slots change their owner. A new primary at the
-// source may not know that the slots are being moved, and accept writes.
+// source may not know that the slots are being moved, and may therefore have accepted writes.
 func (b *batch) stillEmpty(ctx context.Context, slots []int) error {
 	left, err := b.keys(ctx, slots)
 	if err == nil && len(left) > 0 {

@@ -17,8 +17,9 @@ import (
 // (functions.c, functionDumpCommand).
 const emptyDump = 10
 
-// equip copies the function libraries to a primary before that primary gets its first slot. Moving slots does not copy
-// them, and clients could not call the functions there. redis-cli does the same (clusterManagerCommandAddNode).
+// equip copies the function libraries to a primary before that primary gets its first slot. A slot move does not copy
+// libraries, so clients could not call the functions on that primary. redis-cli copies them too
+// (clusterManagerCommandAddNode).
 func (b *batch) equip(ctx context.Context) error {
 	to := b.To.ID
 	if !b.isBare(to) {
@@ -50,8 +51,8 @@ func (m *mover) isEquipped(id string) {
 	m.plan.Bare = slices.DeleteFunc(slices.Clone(m.plan.Bare), func(other string) bool { return other == id })
 }
 
-// copyLibraries copies all libraries or none (functions.c, libraryJoin), and may be repeated. It replaces libraries of
-// the same name, which CLUSTER RESET and FLUSHALL do not delete, and keeps others.
+// copyLibraries copies all libraries or none (functions.c, libraryJoin), and may be repeated. The destination may have
+// old libraries, because CLUSTER RESET and FLUSHALL do not delete them. Those with the same name are replaced.
 func (b *batch) copyLibraries(ctx context.Context) error {
 	answers, err := b.do(ctx, b.From.Address, server.Command{"FUNCTION", "DUMP"})
 	if err != nil {

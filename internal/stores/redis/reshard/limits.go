@@ -29,8 +29,8 @@ const (
 )
 
 const (
-	// bytesPerJob limits the bytes that a job moves. A stop waits for the job, a failed job starts over, and the
-	// servers keep new writes in memory while it runs.
+	// bytesPerJob limits the bytes that one job moves, because a stop must wait for the job, a failed job starts over,
+	// and the servers keep new writes in memory while the job runs.
 	bytesPerJob = 64 << 20
 	// jobPoll is the time between two reads of a job's state.
 	jobPoll = 50 * time.Millisecond

@@ -11,7 +11,7 @@ import (
 )
 
 // list returns keys of each slot; the parameter most limits their number per slot. If the answer is larger than the
-// operator reads, it requests fewer slots or keys per command, because key names may be long.
+// operator accepts, list requests fewer slots or keys per command, because key names may be long.
 func (b *batch) list(ctx context.Context, slots []int, most int) ([][]any, error) {
 	out, err := b.ask(ctx, slots, most)
 	switch half := len(slots) / 2; {

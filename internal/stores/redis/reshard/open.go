@@ -34,8 +34,8 @@ func (b *batch) open(ctx context.Context) error {
 	return b.setSlots(ctx, b.From.Address, b.slots, "MIGRATING", b.To.ID)
 }
 
-// rebind corrects the owner that the destination lists for the slots. While a slot is being imported, the destination
-// ignores news about its owner and refuses keys from a new one (cluster.c, clusterUpdateSlotsConfigWith).
+// rebind corrects the owner that the destination lists for the slots. While the destination imports a slot, it does not
+// learn that the slot has a new owner, and refuses keys from that owner (cluster.c, clusterUpdateSlotsConfigWith).
 func (b *batch) rebind(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, prober.CallTimeout)
 	defer cancel()

@@ -17,8 +17,8 @@ const pairsAtOnce = 8
 // schedule holds the moves of a plan that are waiting or running, and the errors of the finished ones.
 type schedule struct {
 	waiting, moving []Move
-	// failed is the error of the first move that failed. An error that only reports a stop is stored only until a move
-	// fails. large reports a key that is too large to move.
+	// failed is the error of the first move that failed. A move that was only stopped also sets failed, but a later
+	// failure replaces its error. large reports a key that is too large to move.
 	failed, large error
 }
 

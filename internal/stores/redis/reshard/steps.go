@@ -39,11 +39,11 @@ type MoveSlots struct {
 	Shards int
 	// Bytes is the estimated size of the move. BytesPerSecond is its maximum rate; 0 means no limit.
 	Bytes, BytesPerSecond int64
-	// Open reports that these slots belong to an interrupted move. They are moved even to a primary that has lost its
-	// replica.
+	// Open reports that the slots of this plan belong to an interrupted move. They are moved even to a primary that has
+	// lost its replica.
 	Open bool
-	// Spread reports that commands are sent over several connections, for servers that answer SETSLOT only after their
-	// replicas have executed it.
+	// Spread makes the move send its commands over several connections. It is set if a server answers SETSLOT only
+	// after its replicas have executed it.
 	Spread bool
 	// ByJobs reports that the servers move the slots with slot migration jobs: see Job.
 	ByJobs bool

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// admit lets replicas copy a server that has started at an address. It waits while any replica would mistake that
-// server for its own primary, which had the same address before.
+// admit lets replicas copy a newly started server. It waits while the primary of some replica previously had the same
+// address, because that replica would copy the wrong server.
 func admit(in *input) verdict {
 	var out verdict
 	step := redis.Admit{Runs: map[string]string{}}
@@ -29,9 +29,9 @@ func admit(in *input) verdict {
 	return out
 }
 
-// wouldMistake returns a replica that copies p although its primary is a different server; nil if there is none. The
-// last answer of a silent replica counts, because it may still run. For silent replicas without an answer, see
-// docs/design/redis.md.
+// wouldMistake returns a replica that copies from p's address although p is not its primary; nil if there is none. A
+// silent replica may still run, so its last answer counts. docs/design/redis.md describes silent replicas whose
+// last answer is unknown.
 func wouldMistake(procs []*proc, p *proc) *proc {
 	for _, replica := range procs {
 		status := replica.status

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// create gives an epoch to each server of a new cluster. It waits until all servers answer. A silent server may have
-// data, and then the cluster is not new.
+// create gives an epoch to each server of a new cluster. It waits until all servers answer, because the cluster is not
+// new if a silent server has data.
 func create(in *input) verdict {
 	if slices.ContainsFunc(in.answering(), func(p *proc) bool { return !p.status.Fresh() }) {
 		return verdict{}
@@ -48,8 +48,8 @@ func share(i, n int) redis.Slots {
 }
 
 // assign assigns the slots of a new cluster, even after an interrupted attempt. A cluster counts as new if each shard
-// has its even share or nothing, and no other server was ever part of it. In other clusters, slots without an owner may
-// have lost data.
+// has its even share or nothing, and no other server was ever part of it. In any other cluster, slots without an owner
+// may have lost their data, so the user must accept the loss first.
 func assign(in *input) verdict {
 	if len(in.unowned) == 0 {
 		return verdict{}

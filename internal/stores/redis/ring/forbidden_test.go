@@ -174,8 +174,8 @@ func (j judge) assign(step redis.AssignSlots) string {
 	return ""
 }
 
-// formed reports whether the cluster has been in use: a server has slots, but not those of its shard in a new cluster,
-// or it lists a server that does not answer.
+// formed reports whether the cluster has been in use. That is so if a server has slots other than those that its shard
+// gets in a new cluster, or if a server lists another server that does not answer.
 func (j judge) formed() bool {
 	all := j.answering()
 	for id, status := range all {

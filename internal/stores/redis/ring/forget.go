@@ -5,8 +5,9 @@ package ring
 
 import "github.com/opcrew/opcrew/internal/stores/redis"
 
-// forget removes the IDs of lost servers from the node tables. All servers must answer, because a silent one may have
-// such an ID. A lost primary stays listed while its replica waits for votes, because the election needs it.
+// forget removes the IDs of lost servers from the node tables. All servers must answer, because one of these IDs may
+// belong to a silent server. A lost primary stays listed while its replica waits for votes, because the election needs
+// that entry.
 func forget(in *input) verdict {
 	dead := in.dead()
 	if len(dead) == 0 || len(in.silent()) > 0 {

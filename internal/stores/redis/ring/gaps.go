@@ -16,8 +16,8 @@ type gaps struct {
 	accepted redis.Slots
 }
 
-// findGaps finds the slots that no server serves. It takes the slots of a silent server from the node tables of the
-// other servers.
+// findGaps finds the slots that no server serves. The node tables of the answering servers show which slots a silent
+// server owns.
 func findGaps(answering []*proc, byID map[string]*proc, passing redis.Slots) gaps {
 	g := gaps{lost: map[string]redis.Slots{}}
 	var seen slotSet

@@ -83,8 +83,8 @@ func meetingsAt(p *proc, members []*proc) []redis.Meeting {
 	return out
 }
 
-// unrelated returns servers of a different cluster than the server hub. They claim slots that hub's cluster claims too,
-// and no chain of servers that know each other connects both clusters.
+// unrelated returns servers that are not in the cluster of the server hub, but claim slots that this cluster also
+// claims. No chain of servers that know each other connects them to hub.
 func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 	circle := circle(members, hub)
 	for _, p := range members {

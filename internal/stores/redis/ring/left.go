@@ -9,8 +9,9 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// Left reports whether a surplus pod can be deleted: its servers are gone, or have no needed data and are unknown to
-// the others. No pod is deleted while a silent server may come back with keys of slots that were being moved.
+// Left reports whether a surplus pod can be deleted: its servers are gone, or their data is not needed and the other
+// servers do not know them. No pod is deleted while a silent server may come back with keys of slots that were being
+// moved.
 func Left(view redis.View, wanted Ring, pod int) bool {
 	in := survey(view, wanted)
 	if view.Err != nil || view.Stale || pod < wanted.Nodes || pod >= len(wanted.Pods) {
@@ -30,8 +31,8 @@ func Left(view redis.View, wanted Ring, pod int) bool {
 	return len(in.answering()) > 0 && len(in.lost) == 0
 }
 
-// isComplete reports whether no server is missing: the answering servers serve all slots and list no other server. A
-// silent server was then never in the cluster, for example because its pod could not start.
+// isComplete reports whether no server is missing: the answering servers serve all slots and list no other server. If
+// this is true, a silent server was never in the cluster, for example because its pod could not start.
 func isComplete(in *input) bool {
 	return in.served() && len(in.dead()) == 0 && in.election() == "" && !slices.ContainsFunc(in.primaries(), (*proc).open)
 }

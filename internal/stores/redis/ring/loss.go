@@ -16,7 +16,7 @@ type Loss struct {
 	Waits string
 }
 
-// Missing returns the data loss that a view shows.
+// Missing returns which data of the cluster is missing according to a view.
 func Missing(view redis.View, wanted Ring) Loss {
 	in := survey(view, wanted)
 	if len(in.keepers()) == 0 && in.begins() {

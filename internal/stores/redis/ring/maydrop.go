@@ -21,8 +21,8 @@ func mayDrop(in *input, p *proc) verdict {
 	return verdict{}
 }
 
-// mayUnfollow refuses to make a replica follow another primary. If its primary is lost, the replica keeps following it.
-// Otherwise the primary must first have another replica in sync, or no data.
+// mayUnfollow refuses to let a replica leave its primary in two cases: the primary has slots and no other replica in
+// sync, or the primary does not answer and the replica may have the only copy of its data.
 func mayUnfollow(in *input, p *proc) verdict {
 	if primary := in.byID[p.status.PrimaryID]; primary != nil {
 		if primary.leads() && !in.secured(primary, p) {

@@ -36,8 +36,8 @@ func mayLead(in *input, replica, primary *proc) verdict {
 	return verdict{}
 }
 
-// voters counts the primaries that would vote for a replica. With too few votes, the primary serves no clients until
-// the attempt times out.
+// voters counts the primaries that would vote for a replica. If they are too few, a failover to that replica would
+// fail, and the primary would serve no clients until the failover timed out.
 func voters(leaders []*proc, replica, primary *proc) int {
 	n := 0
 	for _, p := range leaders {
@@ -48,8 +48,9 @@ func voters(leaders []*proc, replica, primary *proc) int {
 	return n
 }
 
-// votesFor reports whether a primary would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded). It must
-// know the replica's primary, and must not have a higher epoch. Both links between them must be up.
+// votesFor reports whether a primary (voter) would vote for a replica (cluster.c, clusterSendFailoverAuthIfNeeded). The
+// voter must know which primary the replica follows, and must not have a higher epoch. The links in both directions
+// must be up.
 func votesFor(voter, replica, primary *proc) bool {
 	there, heard := voter.status.Peer(replica.id())
 	back, knows := replica.status.Peer(voter.id())

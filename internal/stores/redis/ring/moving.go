@@ -24,8 +24,8 @@ func moving(in *input) verdict {
 	return halt(Moving, "slots are being moved: %d of %d are done", move.Moved, move.Slots)
 }
 
-// stops returns why a move of slots must be stopped before it is done; "" if it may continue. A move may take hours,
-// but a failover only moments, so the move is continued afterwards.
+// stops returns why a move of slots must be stopped before it is done; "" if it may continue. A move may take hours, so
+// a failover, for example, does not wait for its end. The move is continued afterwards.
 func stops(in *input, move *redis.Progress) string {
 	switch {
 	case in.paused:
@@ -50,8 +50,8 @@ func stops(in *input, move *redis.Progress) string {
 	return ""
 }
 
-// jobs waits for slot migration jobs of the servers, which an earlier operator may have started. It cancels a job that
-// the servers would retry forever.
+// jobs waits for slot migration jobs that the servers still run, for example for an earlier operator process. It
+// cancels a job that the servers would retry forever.
 func jobs(primaries []*proc) verdict {
 	for _, p := range primaries {
 		if len(p.status.Jobs) == 0 {

@@ -31,8 +31,8 @@ func rules() []rule {
 	}
 }
 
-// Next decides on the next step. The step is nil if the cluster is as desired, or if every step must wait. In that case
-// Why says what the steps wait for.
+// Next decides on the next step. The step is nil if the cluster is as desired, or if every step must wait. Why says
+// what the waiting steps wait for.
 func Next(view redis.View, wanted Ring) (Step, Why) {
 	in := survey(view, wanted)
 	var found verdict

@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Valkey 9.1 listed a new replica as a primary for ever, and so opcrew never moved slots to new pods.
+// Regression test: Valkey 9.1 listed a new replica as a primary forever, so opcrew never moved slots to new pods.
 func TestAPrimaryGetsAHigherEpochWhileItsReplicaIsListedAsAPrimary(t *testing.T) {
 	mistaken := func(name string) func(*world) {
 		return func(w *world) { w.one(name).mistaken = true }

@@ -7,7 +7,7 @@ import "github.com/opcrew/opcrew/internal/stores/redis"
 
 func (ps processes) home(i int) *proc { return ps.all[2*i] }
 
-// guest returns the server that should replicate shard i. It is the guest server of the next pod.
+// guest returns the server that should replicate shard i: the second server (guest) of the pod after pod i.
 func (ps processes) guest(i int) *proc { return ps.all[2*host(i, ps.nodes)+1] }
 
 // other returns the server of shard i that is not its primary.

@@ -57,15 +57,16 @@ func (ps processes) members() []*proc {
 	return ps.where(func(p *proc) bool { return p.answers && (!p.leaves || !p.status.Fresh()) })
 }
 
-// silent returns the servers that do not answer, whether or not they may run.
+// silent returns all servers that do not answer. They may or may not still be running.
 func (ps processes) silent() []*proc { return ps.where(func(p *proc) bool { return !p.answers }) }
 
-// running returns the servers that do not answer but may run.
+// running returns the servers that do not answer but may still be running.
 func (ps processes) running() []*proc {
 	return ps.where(func(p *proc) bool { return !p.answers && !p.gone })
 }
 
-// keepers returns the silent servers that may have the only copy of some data, because they may run or come back.
+// keepers returns the silent servers that may have the only copy of some data, because they may still be running or may
+// come back.
 func (ps processes) keepers() []*proc {
 	return ps.where(func(p *proc) bool { return !p.answers && (!p.gone || p.returns) })
 }
@@ -133,8 +134,8 @@ func (ps processes) claimed(id string) redis.Slots {
 	return nil
 }
 
-// dead returns the listed IDs that none of the answering servers has, with the addresses of the servers that list them.
-// An ID of a handshake is not included, because it disappears by itself.
+// dead returns the IDs in the node tables that belong to none of the answering servers, with the addresses of the
+// servers that list them. It omits the temporary ID that a server has while it is being introduced.
 func (ps processes) dead() map[string][]string {
 	out := map[string][]string{}
 	for _, p := range ps.members() {

@@ -72,7 +72,7 @@ func (o *operator) fill() (keys []string) {
 	return keys
 }
 
-// holds expects that all keys of fill exist.
+// holds expects that all keys that fill wrote still exist.
 func (o *operator) holds(keys []string) {
 	o.t.Helper()
 	client := o.client()

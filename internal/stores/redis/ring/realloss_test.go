@@ -77,8 +77,8 @@ func TestAReplicaDoesNotCopyANewServerInThePlaceOfItsPrimary(t *testing.T) {
 	home.wipe(t)
 	o.restart(o.host(0), home) // so fast that no other server noticed that it was gone
 	o.settled(soon)
-	// After the election of its replica, the home server becomes the primary again by agreement. The test expects no
-	// step for the election itself, because opcrew must force this election only with Redis 7.0.
+	// opcrew must force the election of the replica only with Redis 7.0, so the test expects no step for the election.
+	// Afterwards, the home server becomes the primary again by agreement.
 	o.tookSteps("become primary by agreement")
 	o.keeps(w)
 }
@@ -172,7 +172,8 @@ func (o *operator) forced(s *server, words string) {
 	o.t.Helper()
 	var err error
 	for end := time.Now().Add(soon); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}}) // Dial cannot fail: it does not connect
+		// Dial cannot fail, because it does not connect.
+		store, _ := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		err = redis.Apply(ctx, store, redis.ForceFailover{Address: s.address})
 		cancel()

@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// In Redis 7.0, a replica that becomes a primary does not know which slots are being moved. It then does not find keys
-// that were already moved, and the destination lists no owner of the slots.
+// In Redis 7.0, a replica that becomes a primary does not know which slots are being moved. If the replica replaces the
+// source of a move, it does not have the keys that were already moved, and the destination lists no owner of the slots.
 func TestSlotsThatWereOpenWhenAnotherTookTheLeadAreMovedAndKeepTheirKeys(t *testing.T) {
 	for name, replace := range replacements() {
 		t.Run(name, func(t *testing.T) {

@@ -23,8 +23,9 @@ func mustRest(address string, status redis.NodeStatus, ring Ring) string {
 	return ""
 }
 
-// spent reports whether no replica has won the latest election that this replica knows of. An election has a new epoch,
-// which the winner keeps. So no replica has won if no server has an epoch as high as this replica's current epoch.
+// spent reports whether no replica has won the latest election that this replica knows of. Each election has a new
+// epoch, and its winner keeps that epoch. So no replica has won if no server in this replica's node table has an epoch
+// as high as the replica's current epoch.
 func spent(replica redis.NodeStatus) bool {
 	return !slices.ContainsFunc(replica.Known, func(p redis.Peer) bool { return p.ConfigEpoch >= replica.CurrentEpoch })
 }

@@ -54,11 +54,12 @@ type Pod struct {
 	// Such a container may be about to start.
 	Ended map[redis.Place]bool
 	// Yields reports that the pod is about to be stopped. Its primary then hands over to a replica on another pod, and
-	// is not made the primary again.
+	// does not become a primary again before the stop.
 	Yields bool
 }
 
-// Home returns the address of the home server of pod i, which is the usual primary of shard i; "" while it has none.
+// Home returns the address of the home server of pod i: the usual primary of shard i. It returns "" while that server
+// has no address.
 func (r Ring) Home(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""
@@ -66,8 +67,8 @@ func (r Ring) Home(i int) string {
 	return r.Pods[i].Home
 }
 
-// Guest returns the address of the guest server of pod i, which is the usual replica of shard i-1; "" while it has
-// none.
+// Guest returns the address of the guest server of pod i: the usual replica of shard i-1. It returns "" while that
+// server has no address.
 func (r Ring) Guest(i int) string {
 	if i < 0 || i >= len(r.Pods) {
 		return ""

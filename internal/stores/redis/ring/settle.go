@@ -7,8 +7,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// settle finishes interrupted moves. A half-moved slot may have keys at both servers, so that ending its move could
-// lose keys. If the destination is not known, the move ends once no other primary has keys of the slot.
+// settle finishes interrupted moves. Both servers may have keys of a half-moved slot, so ending the move could lose
+// keys. If the destination is not known, settle ends the move once no other primary has keys of the slot.
 func settle(in *input) verdict {
 	var out verdict
 	var moves moveSet
@@ -40,8 +40,8 @@ func settle(in *input) verdict {
 	return out
 }
 
-// halfOpen returns the slots that only one server of their move marks as moving, or whose owner the destination does
-// not list correctly.
+// halfOpen returns the slots that source and destination do not both mark as moving, and the slots of which the
+// destination does not list the source as the owner.
 func halfOpen(byID map[string]*proc, moves []redis.Move) []redis.Move {
 	var out moveSet
 	for _, move := range moves {

@@ -63,9 +63,9 @@ func Refused(view redis.View, wanted Ring) redis.Slots {
 	return redis.SlotsOf(refused...).Without(redis.SlotsOf(served...))
 }
 
-// OwnerUnknown finds a primary that knows no owner of some slots although another primary serves them. It returns the
-// slots, and the name of the first primary, which refuses clients that request these slots. While slots are being
-// moved, OwnerUnknown returns nothing.
+// OwnerUnknown finds a primary that knows no owner of some slots although another primary serves them. It returns these
+// slots, and the name of the primary that does not know their owner and so refuses requests for them. While slots are
+// being moved, OwnerUnknown returns nothing.
 func OwnerUnknown(view redis.View, wanted Ring) (slots redis.Slots, by string) {
 	in := survey(view, wanted)
 	if view.Moving() {

@@ -9,8 +9,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// isStranded reports whether a replica may have the only keys of slots that were being moved to its primary. The
-// primary is gone and had no slots yet, so no replica is elected to replace it.
+// isStranded reports whether a replica may have the only copy of some keys, because their slots were being moved to its
+// primary. That primary is gone and had no slots yet, so no replica is elected to replace it.
 func isStranded(in *input, p *proc) bool {
 	id := p.status.PrimaryID
 	return p.status.Role == redis.Replica && p.status.Keys > 0 && in.byID[id] == nil && len(in.lost[id]) == 0 && in.heir(id) == p && in.expects(id)

@@ -30,8 +30,8 @@ func replace(in *input, id string) verdict {
 	answer, all := in.quorum()
 	slots, majority := brief(in.lost[id]), answer > all/2
 	heir, running := in.heir(id), in.running()
-	// A silent server may have newer data than an heir that has not been connected to the lost primary. The silent
-	// server would drop that data if the heir became the primary.
+	// If the heir (the replica to promote) has not been connected to the lost primary since it started, a silent server
+	// may have newer data. The silent server would drop that data if the heir became the primary.
 	if heir == nil || heir.status.Unlinked {
 		running = in.keepers()
 	}

@@ -3,7 +3,8 @@
 
 package server
 
-// Fill describes in stages how much of its memory for data a server uses. A stage changes less often than a percentage.
+// Fill describes how full the memory for data of a server is. It has only a few stages, so it changes less often than a
+// percentage.
 type Fill int
 
 // The stages of memory use. A full server refuses writes or evicts keys, as its maxmemory-policy says. A server between

@@ -38,8 +38,8 @@ func (g *together) serve(conn net.Conn) {
 	}
 }
 
-// Regression test: four connections carried the commands of all lanes, so a move of slots waited for the servers' disks
-// several times longer.
+// Regression test: the parallel commands of a slot move shared four connections, so the move waited several times
+// longer for the servers' disks.
 func TestEachLaneOfAMoveHasAConnectionOfItsOwn(t *testing.T) {
 	server := newTogether(MostLanes)
 	dial := func(context.Context, string, string) (net.Conn, error) {

@@ -22,14 +22,14 @@ const (
 
 // NodeStatus is what one server reports about itself and about the other servers that it knows.
 type NodeStatus struct {
-	// Err explains why the server could not be read. Then only RunID, Source and PrimaryID are known, from its last
-	// answer, because a server that cannot be reached may still run.
+	// Err explains why the server could not be read. In this case, only RunID, Source and PrimaryID are known, from the
+	// last answer. They are kept because a server that cannot be reached may still run.
 	Err error
 	// Loading reports that the server is loading its data from disk or from its primary. Then only RunID, Version,
 	// Source and the memory are known, and PrimaryID if it was read together with Source.
 	Loading bool
 
-	// ID is the server's ID in the cluster, which stays the same while the server keeps its data directory. RunID
+	// ID identifies the server in the cluster. It stays the same while the server keeps its data directory. RunID
 	// changes with every start.
 	ID, RunID string
 	Version   Version

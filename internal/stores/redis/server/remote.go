@@ -25,7 +25,8 @@ const (
 	throughTimeout = 10 * time.Second
 	// MostLanes is how many connections to one server a move of slots may use at the same time.
 	MostLanes = 32
-	// mostConnections limits the connections to one server. Reads and steps need some while a move uses its lanes.
+	// mostConnections limits the connections to one server. While a slot move uses MostLanes of them, the others are
+	// for reads and steps.
 	mostConnections = MostLanes + 8
 	// mostIdle is how many unused connections to one server stay open for later calls.
 	mostIdle = 4
@@ -61,8 +62,8 @@ func (silent) Printf(context.Context, string, ...any) {}
 // Dial opens the store of a real cluster.
 func Dial(target Target) (Store, error) { return DialThrough(nil)(target) }
 
-// DialThrough returns a Dialer for real clusters that opens its connections with another dialer. If through is nil, it
-// connects directly.
+// DialThrough returns a Dialer for real clusters that opens its connections with the dialer through. If through is nil,
+// the Dialer connects directly.
 func DialThrough(through ContextDialer) Dialer {
 	budget := bounded.NewBudget(mostTogether)
 	return func(target Target) (Store, error) {
@@ -168,8 +169,8 @@ func exchange(ctx context.Context, client *goredis.Client, address string, comma
 	return collect(address, commands, sent, failed)
 }
 
-// collect returns the answers. Each command has its own error, except if the server refused the login. Then no command
-// was sent, and the commands have neither answers nor errors.
+// collect returns the answers. Each command has its own error, unless the server refused the login (failed). In that
+// case, no command was sent, and the commands have neither answers nor errors.
 func collect(address string, commands []Command, sent []*goredis.Cmd, failed error) ([]any, error) {
 	out := make([]any, len(sent))
 	for i, cmd := range sent {

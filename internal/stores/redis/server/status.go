@@ -91,7 +91,8 @@ func keys(db string) int64 {
 	return 0
 }
 
-// joinJobs adds the slot migration jobs of a primary. Replicas report their primary's jobs, which may be outdated.
+// joinJobs adds the slot migration jobs if the server is a primary. A replica reports its primary's jobs too, but its
+// report may be outdated.
 func (s *NodeStatus) joinJobs(answers []any) error {
 	if !s.Version.HasJobs() || s.Role != Primary {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// Place says which of the two servers of a pod is meant.
+// Place identifies one of the two servers of a pod: home or guest.
 type Place string
 
 const (
@@ -40,7 +40,7 @@ type Credentials struct {
 
 // Target describes how to reach the servers of a cluster.
 type Target struct {
-	// Nodes are the servers that have an address. A changed order counts as a change too, and makes the prober connect
+	// Nodes are the servers that have an address. Any change of this list, even of its order, makes the prober connect
 	// again.
 	Nodes       []Node
 	Credentials Credentials
