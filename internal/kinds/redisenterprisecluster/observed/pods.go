@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Before this time,
-// the pod may come back as the primary with its last writes, which its replica may lack.
+// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. If the pod starts
+// earlier, its server may be the primary again, with its last writes, which its replica may lack.
 const unscheduled = time.Minute
 
 // Pods are the pods of a cluster, without pods that the StatefulSet is removing.

@@ -96,8 +96,8 @@ func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("; to update the pods first, set nodes back to %d until UpToDate is True", count)
 }
 
-// reason returns the reason for the condition PodsReady if a planned change keeps pods from being ready. If no such
-// change is in progress, it returns the reason that it was given.
+// reason returns the reason for the condition PodsReady. If a planned change keeps pods from being ready, this change
+// is the reason. If no such change is in progress, the function returns the parameter otherwise.
 func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
 	switch n := in.Members.Replicas(); {
 	case in.Members.Set != nil && n > desired.Nodes(c):
