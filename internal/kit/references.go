@@ -19,16 +19,16 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// references watches the metadata of users' Secrets with common.WatchLabel, because objects refer to them. It does not
-// watch other Secrets, because a process must not hold all Secrets of a cluster. The content of a Secret is read by
-// name when it is needed.
+// references watches the metadata of Secrets with the label common.WatchLabel. Users set this label on Secrets to which
+// their objects refer. Other Secrets are not watched, because a process must not hold all Secrets of a cluster. The
+// content of a Secret is read by name when it is needed.
 type references struct {
 	mu    sync.Mutex
 	cache cache.Cache // created when the first kind needs it; nil before
 }
 
-// WatchedSecrets returns an event source for users' Secrets with common.WatchLabel. wake maps a Secret to reconcile
-// requests for the objects that refer to it.
+// WatchedSecrets returns an event source for Secrets with the label common.WatchLabel. wake maps a Secret to reconcile
+// requests for the objects that refer to this Secret.
 func (t *Tools) WatchedSecrets(mgr ctrl.Manager, wake handler.MapFunc) (source.Source, error) {
 	t.references.mu.Lock()
 	defer t.references.mu.Unlock()

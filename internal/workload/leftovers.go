@@ -57,8 +57,8 @@ func StuckIn(pods []*corev1.Pod, now time.Time) time.Duration {
 	return soonest
 }
 
-// Report sets condition Leftovers. If Ready is True, it also adds the stuck pods to the message of Ready, so call it
-// after setting Ready.
+// Report sets the condition Leftovers. If Ready is True, it also adds the stuck pods to the message of Ready, so call
+// it after setting Ready.
 func (l Leftovers) Report(set condition.Set) {
 	if len(l) == 0 {
 		set.Remove(common.ConditionLeftovers)

@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// RefusalWait is how long pods must be missing before events are read. A pod is also missing while it is being
-	// created, and events of past refusals are kept for an hour.
+	// RefusalWait is how long pods must be missing before events are read. Pods that are only being created are missing
+	// for a shorter time. Without the wait, an old event would be reported for them, because events are kept for an
+	// hour.
 	RefusalWait = 2 * time.Second
 	// maxRefusalWait is the maximum time between two reads of events.
 	maxRefusalWait = time.Minute
@@ -50,9 +51,9 @@ type Refusal struct {
 	Again time.Duration
 }
 
-// Why returns why pods of a workload, maker, are missing. key identifies the object that owns maker. known is true if
-// the status already reports a refusal. After a restart of opcrew, Why then reads events without waiting. Call Forget
-// when no pod is missing.
+// Why returns why pods of maker, a workload, are missing. key identifies the object that owns maker. If known is true,
+// the status already reports a refusal, and a new search reads events without waiting, as after a restart of opcrew.
+// Call Forget when no pod is missing.
 func (r *Refusals) Why(ctx context.Context, key client.ObjectKey, maker client.Object, known bool) Refusal {
 	now := r.Clock.Now()
 	s := r.search(key, maker, now, known)
@@ -95,7 +96,8 @@ func specChanged(object client.Object) time.Time {
 	return last
 }
 
-// search continues the search for an object, or starts a new one.
+// search returns the current search for the reason why pods of an object are missing. It starts a new search if there
+// is none, or if maker or its generation has changed.
 func (r *Refusals) search(key client.ObjectKey, maker client.Object, now time.Time, known bool) *search {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// DefaultSize is the number of pods of an AppService without spec.size. The operator applies it when it reads a spec,
-// and does not store it in the object. A size that a user set stays distinguishable from the default.
+// DefaultSize is the number of pods of an AppService without spec.size. The operator applies this default when it reads
+// a spec, and does not store it in the object. So a size that a user has set can be distinguished from the default.
 const DefaultSize = 1
 
 // AppService is a stateless application: pods of one image, and a Service in front of them.
@@ -83,7 +83,7 @@ type AppServiceSpec struct {
 	Ports []common.Port `json:"ports,omitempty"`
 
 	// securityProfile Restricted makes the pods meet the restricted Pod Security Standard: no container runs as root or
-	// has capabilities. Without it they meet that standard only if the namespace enforces it.
+	// has capabilities. If this field is not set, the pods meet that standard only if the namespace enforces it.
 	// +optional
 	SecurityProfile common.SecurityProfile `json:"securityProfile,omitempty"`
 

@@ -65,8 +65,8 @@ func (c *checker) check(ctx context.Context, set *credentials, from netip.Addr, 
 		case <-ctx.Done():
 			return errGone
 		case result := <-flight:
-			// Two clients share this check, and the address of the other one has reached its limit. This client's
-			// address may still try.
+			// Another client shares this check, and the check was refused because of the limit for the other client's
+			// address. The address of this client may not have reached its limit, so check again.
 			if errors.Is(result.Err, errLimited) && result.Val != from {
 				continue
 			}

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// desk is a checker that counts its hash computations, which a test can pause. It runs in a synctest bubble with a fake
-// clock.
+// desk is a checker that counts how many hashes it computes. A test can pause the computations with the channel hold.
+// Tests use a desk in a synctest bubble, which has a fake clock.
 type desk struct {
 	*checker
 	set    *credentials

@@ -37,7 +37,7 @@ type credentials struct {
 	from  string
 	count int
 	users map[string][]*line
-	work  uint64 // the cost of checking all lines of one user, for the user with the highest cost
+	work  uint64 // the cost of checking all lines of a user; the maximum over all users
 
 	flights singleflight.Group
 	wrong   *lru.Cache

@@ -61,8 +61,8 @@ func (g *gate) isExempt(r *http.Request) bool {
 	return len(g.exempt) > 0 && r.URL.RawPath == "" && slices.Contains(g.exempt, r.URL.Path)
 }
 
-// basic returns the user and the password of a request. It refuses several Authorization headers, because the
-// application might read another one than the proxy does.
+// basic returns the user and the password of a request. It refuses a request with several Authorization headers,
+// because the application might use a different one than the proxy.
 func basic(headers []string) (user, password string, err error) {
 	if len(headers) == 0 {
 		return "", "", errMissing

@@ -34,7 +34,8 @@ type Options struct {
 // Route forwards requests from a port of the pod to a port of the application on 127.0.0.1.
 type Route struct {
 	Listen, Upstream int
-	// H2C selects HTTP/2 without TLS, which gRPC needs. Otherwise the proxy uses HTTP/1 to the application.
+	// H2C selects HTTP/2 without TLS, which gRPC needs. Otherwise the proxy sends requests to the application over
+	// HTTP/1.
 	H2C bool
 }
 

@@ -21,7 +21,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// An unknown user and a wrong password give the same response, so that it does not reveal which users exist.
+// An unknown user gets the same response as a wrong password, so that responses do not reveal which users exist.
 var (
 	errMissing   = &refusal{http.StatusUnauthorized, "missing", "user and password are required"}
 	errMalformed = &refusal{http.StatusUnauthorized, "malformed", "exactly one Authorization header with the scheme Basic is required"}

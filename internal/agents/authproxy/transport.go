@@ -36,8 +36,8 @@ func newTransport(overH2C bool) http.RoundTripper {
 	return &either{h2c: h2c, http1: http1}
 }
 
-// either sends requests that upgrade the connection over HTTP/1 and all other requests over HTTP/2, because HTTP/2 does
-// not support upgrades.
+// either sends upgrade requests over HTTP/1, because HTTP/2 does not support upgrades. It sends all other requests over
+// HTTP/2.
 type either struct{ h2c, http1 http.RoundTripper }
 
 func (e *either) RoundTrip(r *http.Request) (*http.Response, error) {

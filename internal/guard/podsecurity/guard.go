@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 )
 
-// Guard refuses pods that break the rules of their profile. It reads nothing, so a check costs no API call.
+// Guard refuses pods that break the rules of their profile. It reads nothing from the cluster, so a check costs no API
+// call.
 type Guard struct {
 	rules map[guard.Security]rules
 }

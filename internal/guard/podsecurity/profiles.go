@@ -25,7 +25,7 @@ type profile struct {
 	exempt []exemption
 }
 
-// profiles returns all profiles that pods of opcrew may have, with all of their exemptions.
+// profiles returns all security profiles that opcrew assigns to pods. Each profile includes its exemptions.
 func profiles() map[guard.Security]profile {
 	return map[guard.Security]profile{
 		guard.Restricted: {level: api.LevelRestricted},

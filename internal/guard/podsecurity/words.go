@@ -36,7 +36,7 @@ func instead() map[policy.CheckID]string {
 	}
 }
 
-// explain extends the messages of a check by its name, and by what the user can write instead.
+// explain adds two things to the messages of a check: the name of the check, and what the user can write instead.
 func explain(check *policy.Check) {
 	id, words := check.ID, instead()[check.ID]
 	for i := range check.Versions {

@@ -32,7 +32,8 @@ type facts struct {
 	hostAnswers bool
 	// secrets are the Secrets in the namespace of the pods with the values of spec.secretEnvs.
 	secrets []corev1.Secret
-	// children are the Activities that a schedule has created. agenda is what the schedule requires now.
+	// children are the Activities that a schedule has created. agenda says which run of the schedule is due now, and
+	// what prevents it.
 	children   runs
 	agenda     agenda
 	agentImage string
@@ -50,7 +51,7 @@ type decision struct {
 	now     time.Time
 }
 
-// agenda holds what a schedule requires at a given time.
+// agenda says which run of a schedule is due at a given time, and what prevents it.
 type agenda struct {
 	// wrong explains why the schedule is invalid; empty if it is valid.
 	wrong string
@@ -59,8 +60,8 @@ type agenda struct {
 	due, next time.Time
 	// skip is true if a run of an Activity is active and the policy forbids a concurrent run.
 	skip bool
-	// waits names the active runs that the due run replaces. late is true if the due run has waited for their end for a
-	// long time.
+	// waits names the active runs that must end before the due run replaces them. late is true if they still run one
+	// minute (waitsLong) after the due time.
 	waits []string
 	late  bool
 	// obstacle is what prevents the creation of the due run; nil if nothing prevents it.

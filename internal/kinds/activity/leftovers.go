@@ -50,8 +50,9 @@ func setupLeft[O client.Object](mgr ctrl.Manager, r *reconciler, name string, em
 		Complete(loop)
 }
 
-// ofActivity returns a request for the pod and the Secret of the current run, which have the same name. opcrew deletes
-// pods and Secrets of earlier runs when it starts, because it then reconciles every existing object.
+// ofActivity returns a request for the pod and the Secret of a deleted Activity's current run, which have the same
+// name. It ignores earlier runs: opcrew deletes their pods and Secrets when it starts again and reconciles every pod
+// and Secret.
 func ofActivity(_ context.Context, object client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: run.PodKey(object.(*egov1.Activity))}}
 }

@@ -43,8 +43,8 @@ func reportSchedule(set condition.Set, a *egov1.Activity, atWork runs, g agenda,
 	}
 }
 
-// kept returns the state of a schedule and why it is not followed. A run that could not be created is not a failure,
-// because opcrew retries until the next run is due.
+// kept returns the state of a schedule, and the reason and message that say whether its runs are created on time. A run
+// that could not be created does not make the schedule Failed, because opcrew retries until the next run is due.
 func kept(a *egov1.Activity, g agenda, done kit.Outcome) (state egov1.State, reason, message string) {
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested)
 	switch {

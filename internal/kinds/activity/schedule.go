@@ -41,8 +41,8 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 	return err
 }
 
-// agendaOf returns what a schedule requires now. If more than one scheduled time has passed without a run, opcrew makes
-// up only for the latest of them.
+// agendaOf determines which run of a schedule is due at the time now, and what prevents it. If several scheduled times
+// have passed without a run, only the latest of them is due.
 func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {
@@ -124,7 +124,7 @@ func replace(a *egov1.Activity, atWork runs, g agenda, plan *kit.Plan, now time.
 	}
 }
 
-// tooMany returns the oldest run that exceeds the history limits in the spec; nil if the limits are kept.
+// tooMany returns the oldest run that exceeds the history limits in the spec; nil if no run exceeds them.
 func (r runs) tooMany(a *egov1.Activity) *egov1.Activity {
 	for _, keep := range []struct {
 		limit     int32

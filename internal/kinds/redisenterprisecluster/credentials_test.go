@@ -77,8 +77,8 @@ func TestAPasswordCountsOnceItStandsInTheSecretAndTheFirstOnceItIsDrawn(t *testi
 	}
 }
 
-// An old password must expire only if a newer one stays valid. As long as no newer password exists, the operator must
-// not reconcile every second.
+// An old password expires only if a newer password stays valid. If there is no newer password, the operator must not
+// reconcile every second to wait for the end of the old one.
 func TestThatAPasswordIsToGoIsWaitedForOnlyWhereAnotherStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*scene)

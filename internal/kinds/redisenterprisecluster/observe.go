@@ -150,8 +150,8 @@ func (r *reconciler) observeSecrets(ctx context.Context, c *redisv1alpha1.RedisE
 	return err
 }
 
-// observeServers passes the servers to the prober, which will read them, and takes the prober's latest view. In c, the
-// volume settings are those that the pods were created with.
+// observeServers passes the servers to the prober, which reads them later, and stores the latest view of the prober in
+// f. c is a copy of the object with the volume settings that the pods were created with.
 func (r *reconciler) observeServers(c *redisv1alpha1.RedisEnterpriseCluster, f *facts) {
 	key := client.ObjectKeyFromObject(c)
 	pods := observed.PodsOf(c, f.Members, f.storage.Inherited, f.now)

@@ -50,7 +50,7 @@ func TestPlacementReportsWhichShardsAndPrimariesALossCosts(t *testing.T) {
 func TestWhatWasReportedOfPlacementStandsWhileTheRingIsChanged(t *testing.T) {
 	s := running(3).on("", "n1", "n2", "n3")
 	before := placementOf(s)
-	s.swap("g1", "h0") // primaries are in the wrong place, and opcrew will move them back
+	s.swap("g1", "h0") // g1 is now the primary of shard 0, and opcrew will make h0 the primary again
 	s.on("", "n1", "n1", "n2")
 	if got := placementOf(s); got != before {
 		t.Errorf("expected it to stay %s, got %s", before, got)

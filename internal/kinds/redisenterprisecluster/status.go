@@ -22,7 +22,7 @@ func (r *reconciler) Report(object *redisv1alpha1.RedisEnterpriseCluster, f fact
 		return
 	}
 	created := *object
-	created.Spec = d.cluster.Spec // the pods were created with the volume settings in this spec
+	created.Spec = d.cluster.Spec // d.cluster has the volume settings that the pods were created with
 	c := &created
 	defer func() { object.Status = c.Status }()
 	set := condition.Set{Conditions: &c.Status.Conditions, Generation: c.Generation, Now: done.Now}

@@ -11,7 +11,7 @@ import (
 	"encoding/hex"
 )
 
-// System is the Redis user with which the operator, its programs and the replicas log in.
+// System is the Redis user as which the operator, the programs in the pods (internal/agents) and the replicas log in.
 const System = "opcrew"
 
 // These are files of two Secrets. Their paths are relative to the directory in which both Secrets are mounted.

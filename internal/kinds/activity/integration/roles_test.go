@@ -53,7 +53,8 @@ func (s *site) change(who, merge string) func() error {
 	}
 }
 
-// The output of commands is in the status, so a user needs a separate right to read Activities.
+// The status contains the output of commands. So the role "edit" of Kubernetes must not include the right to read
+// Activities.
 func TestOnlyUsersWithTheRightReadTheOutputOfACommand(t *testing.T) {
 	s := newShop(t)
 	s.try("the viewer reads", "", s.read("viewer"))

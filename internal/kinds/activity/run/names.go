@@ -17,7 +17,7 @@ import (
 const (
 	// Namespace is the namespace of the pods that run commands. Users who may exec into these pods are root on nodes.
 	Namespace = "opcrew-activities"
-	// Finalizer keeps a deleted Activity until its pod has ended, or its host does not respond.
+	// Finalizer keeps a deleted Activity until its pod has ended or its host has stopped responding.
 	Finalizer = "opcrew.io/activity"
 	// ResultFinalizer keeps a pod until its result is in the status of the Activity.
 	ResultFinalizer = "opcrew.io/result"

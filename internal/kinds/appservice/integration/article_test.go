@@ -14,7 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// article is the path of the manifest in the article that defines the AppService kind.
+// article is the path of the manifest in the tutorial article that the AppService API comes from.
 const article = "test/crds/testdata/appservices/accept/article.yaml"
 
 // kubectl runs kubectl as a user would.
@@ -56,7 +56,8 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	}
 }
 
-// expectTheArticlesChildren checks that opcrew creates the objects that readers of the AppService article expect.
+// expectTheArticlesChildren checks that opcrew creates the objects that readers of the tutorial article about
+// AppService expect.
 func (s *shop) expectTheArticlesChildren() {
 	s.Helper()
 	service, pods, budget := &corev1.Service{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}

@@ -17,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// holder creates a Service in another namespace that takes a nodePort, so that the AppService cannot get it.
+// holder creates a Service in another namespace that uses the given nodePort, so that the AppService cannot get this
+// nodePort.
 func (s *shop) holder(port int32) *corev1.Service {
 	s.Helper()
 	service := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: port}}}}

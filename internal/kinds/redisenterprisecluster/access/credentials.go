@@ -50,7 +50,7 @@ func (r Reader) Credentials(ctx context.Context, c *redisv1alpha1.RedisEnterpris
 		return out, err
 	}
 	switch {
-	case c.Spec.ClusterCredentialSecretName != "": // the spec may name a Secret that has any owner
+	case c.Spec.ClusterCredentialSecretName != "": // a Secret that the spec names may belong to any owner
 		out.External = !metav1.IsControlledBy(out.Users, c)
 	case !guard.Owns(c, out.Users):
 		out.Users = nil

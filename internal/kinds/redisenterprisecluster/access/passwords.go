@@ -17,8 +17,8 @@ import (
 // switch.
 const overlap = time.Minute
 
-// Remaining returns how long old passwords stay valid. since is the time since which all servers accept the new
-// password; zero while any server does not accept it yet.
+// Remaining returns how long old passwords stay valid. since is the time since which all servers have accepted the new
+// password; zero if any server does not accept it yet.
 func Remaining(since, now time.Time) time.Duration {
 	if since.IsZero() {
 		return overlap
@@ -92,7 +92,9 @@ func (s Credentials) Children(c *redisv1alpha1.RedisEnterpriseCluster, remaining
 	if s.Users != nil {
 		users.DecidedOn = s.Users.ResourceVersion
 	}
-	if s.Users == nil || s.Password() != "" { // if the Secret's password is empty, the operator writes a generated one
+	// Keep the password that is in the Secret. But if the Secret has an empty password, the operator replaces it with a
+	// generated one.
+	if s.Users == nil || s.Password() != "" {
 		users.Carry = []string{"data." + passwordKey}
 	}
 	return []ensure.Child{users, system}

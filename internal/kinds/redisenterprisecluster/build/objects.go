@@ -48,7 +48,8 @@ func port(name string, number int32) *corev1ac.ServicePortApplyConfiguration {
 	return corev1ac.ServicePort().WithName(name).WithProtocol(corev1.ProtocolTCP).WithPort(number).WithTargetPort(intstr.FromInt32(number))
 }
 
-// servicesAnnotations returns the user's annotations for the NodeService and the PageService.
+// servicesAnnotations returns the annotations that the spec sets for the Service of the pods and for the Service of the
+// status page.
 func servicesAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {
 	out := map[string]string{}
 	if c.Spec.Services != nil {
@@ -94,7 +95,7 @@ func NetworkPolicy(c *redisv1alpha1.RedisEnterpriseCluster, operator string) *ne
 }
 
 // Objects declares the children other than the Secrets and the StatefulSet. operator is the namespace of the operator.
-// While the spec is invalid, the configuration is not written.
+// While the spec is invalid, Objects omits the ConfigMap, so that opcrew does not change it.
 func Objects(c *redisv1alpha1.RedisEnterpriseCluster, operator string, valid bool) []ensure.Child {
 	objects := []runtime.ApplyConfiguration{NetworkPolicy(c, operator), NodeService(c), PageService(c), DisruptionBudget(c)}
 	if _, created := desired.ServiceAccount(c); created {

@@ -36,8 +36,9 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *redisv1alpha1.RedisE
 	}
 }
 
-// antiAffinity keeps pods apart: on different nodes if possible, except if the spec has its own rules. It also requires
-// nodes with different values of each additional topology key in the spec.
+// antiAffinity declares the rules of the spec that keep pods apart. By default, the scheduler prefers different nodes
+// for the pods. For each additional topology key in the spec, no two pods may run on nodes with the same value of this
+// key.
 func antiAffinity(c *redisv1alpha1.RedisEnterpriseCluster, others *metav1ac.LabelSelectorApplyConfiguration) *corev1ac.PodAntiAffinityApplyConfiguration {
 	out := corev1ac.PodAntiAffinity()
 	if asked := c.Spec.PodAntiAffinity; asked != nil {

@@ -79,7 +79,8 @@ func ping(port int32) *corev1ac.ProbeApplyConfiguration {
 func handover(c *redisv1alpha1.RedisEnterpriseCluster, port int32) *corev1ac.LifecycleHandlerApplyConfiguration {
 	return corev1ac.LifecycleHandler().WithExec(corev1ac.ExecAction().
 		WithCommand(agentBinary, "redis-handover", fmt.Sprintf("--port=%d", port), "--service="+desired.Domain(c), "--secrets="+secretsMount,
-			// The agent gets two thirds of the grace period, so that a third is left for the server's own shutdown.
+			// The handover may take two thirds of the grace period, so that a third is left for the server's own
+			// shutdown.
 			fmt.Sprintf("--timeout=%ds", max(1, desired.GracePeriod(c)*2/3))))
 }
 

@@ -91,8 +91,8 @@ func sideContainer(side corev1.Container) *corev1ac.ContainerApplyConfiguration 
 	return podtemplate.Convert[*corev1ac.ContainerApplyConfiguration](side).WithSecurityContext(security)
 }
 
-// settingsAnnotation is a pod annotation that changes when settings change that servers read only at start. Such
-// settings are in a mounted file, and a change of the file alone would not replace the pods.
+// settingsAnnotation is a pod annotation with a hash of the settings that servers read only when they start. A change
+// of these settings must replace the pods. A change of the mounted file with these settings would not do that.
 const settingsAnnotation = "redis.opcrew.io/settings"
 
 func podAnnotations(c *redisv1alpha1.RedisEnterpriseCluster) map[string]string {

@@ -43,9 +43,9 @@ func Decide(in Input) Decision {
 	return d
 }
 
-// replicas returns how many pods the StatefulSet should have. Surplus pods stay until other pods have their data.
-// Before the cluster has formed, its pods have no data, except data that an earlier cluster of this name left on the
-// volumes.
+// replicas returns how many pods the StatefulSet should have. A scale-in removes a surplus pod only after the other
+// pods have the pod's data. Before the cluster has formed, there is only data that an earlier cluster of this name left
+// on volumes.
 func (in Input) replicas(r ring.Ring) int32 {
 	n, wanted := int32(len(in.Pods.Names)), desired.Nodes(in.Cluster)
 	if n <= wanted || !observed.Formed(in.Cluster) && in.Inherited == 0 && !slices.ContainsFunc(in.Servers, observed.Server.Leads) {

@@ -28,7 +28,7 @@ type Input struct {
 	// Ring holds the desired layout of the shards, and what is known about elections. Decide fills in the pods.
 	Ring ring.Ring
 	View redis.View
-	// Seen is true if View is valid, because the servers have been read.
+	// Seen is true once the prober has read the servers. View is valid only then.
 	Seen bool
 	// Untuned is true if some servers do not have their passwords or settings yet.
 	Untuned bool

@@ -32,12 +32,12 @@ type rule func(in Input, d Decision, pod *corev1.Pod) (verdict, Wait)
 func rules() []rule {
 	return []rule{
 		neverFormed,   // restarts a pod before the cluster has any data
-		notSeen,       // waits until the servers have been read after the last change
-		onlyCopy,      // waits while a restart would lose data
+		notSeen,       // waits until the servers have been read after the last step
+		onlyCopy,      // waits if the pod has no volume and may have the only copy of some data
 		leads,         // waits until the pod's primary has handed over to a replica
 		isBroken,      // restarts a broken pod, because the changed spec may repair it
 		ringNotDone,   // waits until no other change or repair of the cluster is needed
-		othersUntuned, // waits until all servers have their settings, because a restarted server reads the same settings
+		othersUntuned, // waits until opcrew has sent all running servers their passwords and settings
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
 )
 
-// PodInputs holds all fields of the spec that pods depend on. Only a change of these fields replaces pods. It omits
-// what the operator itself adds to pods, so that an upgrade of the operator restarts no pod.
+// PodInputs holds all fields of the spec that pods depend on. Only a change of these fields replaces pods. PodInputs
+// omits what the operator itself adds to pods, so that an upgrade of the operator restarts no pod.
 type PodInputs struct {
 	Pod redisv1alpha1.PodSpec
 	// Image is empty for the default image, except if the spec requests automatic upgrades of the default image.

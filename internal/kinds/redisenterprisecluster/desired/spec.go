@@ -50,7 +50,7 @@ func Read(c *redisv1alpha1.RedisEnterpriseCluster, from Images) (Spec, error) {
 }
 
 // checkHibernation refuses hibernation without volumes. The CRD cannot check this, because persistentSpec.enabled may
-// be a text.
+// be a string instead of a boolean.
 func checkHibernation(c *redisv1alpha1.RedisEnterpriseCluster) error {
 	if c.Spec.Hibernate && !Persistent(c) {
 		return errors.New("hibernate: a cluster without volumes would lose all its data; create the cluster with persistentSpec: {enabled: true}")

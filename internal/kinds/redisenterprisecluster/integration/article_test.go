@@ -69,8 +69,8 @@ func expectTheArticle(t *testing.T, flags ...string) {
 	s.expectTheArticlesChildren()
 }
 
-// expectTheArticlesChildren checks the children of the cluster that the published article's manifest creates. Their
-// names, users, ports and volume sizes must be those of the vendor's operator.
+// expectTheArticlesChildren checks the children of the cluster in the manifest of the published article about the Redis
+// Enterprise operator. Their names, users, ports and volume sizes must be the same as with that operator.
 func (s *site) expectTheArticlesChildren() {
 	s.Helper()
 	secret, page := &corev1.Secret{}, &corev1.Service{}

@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	// maxText is the maximum length of the list of slots in a command. Longer lists are replaced by one range that
-	// spans all slots, because a truncated command would not work.
+	// maxText is the maximum length of the list of slots in the command that accepts a data loss. A longer list is
+	// replaced by one range that includes all slots of the list, because a truncated command would not work.
 	maxText = 400
-	// digestLength is the length of the hash in a command whose list of slots was replaced by one range. The hash
-	// identifies the lost slots in that range.
+	// digestLength is the length of the hash of the lost slots. The command contains this hash if its list of slots was
+	// replaced by one range, because the range alone does not show which of its slots are lost.
 	digestLength = 8
 	// maxQuoted is how many characters of the user's annotation a status message repeats.
 	maxQuoted = 100
@@ -69,7 +69,7 @@ func approvalOf(c *redisv1alpha1.RedisEnterpriseCluster, lost redis.Slots, at ti
 	return Approval{Slots: slots}
 }
 
-// Reported returns the condition of the status that reports lost slots; nil if none does.
+// Reported returns the status condition that reports lost slots; nil if there is none.
 func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 	found := meta.FindStatusCondition(c.Status.Conditions, redisv1alpha1.ConditionDataAtRisk)
 	if found == nil || found.Status != metav1.ConditionTrue || found.Reason != redisv1alpha1.ReasonDataMissing {
@@ -82,8 +82,8 @@ func Reported(c *redisv1alpha1.RedisEnterpriseCluster) *metav1.Condition {
 func tokenOf(at time.Time) string { return strconv.FormatInt(at.Unix(), 36) }
 
 // argument returns the slots and the token for the command that accepts a loss. A long list of slots is replaced by one
-// range that spans them. The token then includes a hash of the lost slots, because the range includes slots that may be
-// lost later.
+// range. The token then includes a hash of the lost slots, so that the command does not accept a later loss of other
+// slots in this range.
 func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	slots, token = lost.String(), tokenOf(at)
 	if len(slots) <= maxText {
@@ -93,7 +93,8 @@ func argument(lost redis.Slots, at time.Time) (slots, token string) {
 	return span.String(), token + "-" + desired.Hash(slots)[:digestLength]
 }
 
-// isUsed reports whether the approval has done its work: none of the slots that the user gave up is lost any more.
+// isUsed reports whether the approval is no longer needed: none of the slots whose loss the user accepted is lost any
+// more.
 func (a Approval) isUsed(lost redis.Slots) bool {
 	return len(a.Slots) > 0 && len(lost.Within(a.Slots)) == 0
 }

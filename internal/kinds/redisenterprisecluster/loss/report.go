@@ -14,8 +14,8 @@ import (
 )
 
 // Report sets the condition that lists the lost slots and explains how to continue without their data. The condition
-// stays until the slots are served. If slots are lost again after the user accepted a loss, the new loss gets a new
-// token. The parameter because is a clause that Report appends to the message.
+// stays until the slots are served. Each loss has its own token, so that a user who accepts one loss does not accept a
+// later one. because is a clause that Report appends to the message.
 func (a Approval) Report(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, missing ring.Loss, because string) {
 	const kind = redisv1alpha1.ConditionDataAtRisk
 	at, reported := set.Now, Reported(c)

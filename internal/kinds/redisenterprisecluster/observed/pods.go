@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. Before this time,
-// the pod may come back as the primary with its last writes, which its replica may lack.
+// unscheduled is how long a pod with a volume must have had no node before its servers count as gone. If the pod starts
+// earlier, its server may be the primary again, with its last writes, which its replica may lack.
 const unscheduled = time.Minute
 
 // Pods are the pods of a cluster, without pods that the StatefulSet is removing.
@@ -28,8 +28,8 @@ type Pods struct {
 	Names []string
 	// ByOrdinal holds the pods in the order of Names; nil for a pod that does not exist.
 	ByOrdinal []*corev1.Pod
-	// Persistent is true if pods have volumes. MayReturn holds the names of gone pods whose data may come back with
-	// their volume.
+	// Persistent is true if pods have volumes. MayReturn holds the names of the pods whose volume may still have data.
+	// If such a pod is gone, a new pod with this volume can bring the data back.
 	Persistent bool
 	MayReturn  map[string]bool
 	Now        time.Time
@@ -87,8 +87,8 @@ func (p Pods) Ring() []ring.Pod {
 	return out
 }
 
-// Gone reports whether the servers of a pod do not run and will not start. Without a volume, the next pod of the same
-// name has no data. With a volume, the data may come back: see Pods.MayReturn.
+// Gone reports whether the servers of a pod do not run and will not start. Without a volume, their data is lost. With a
+// volume, a new pod of the same name may have the data again: see Pods.MayReturn.
 func Gone(pod *corev1.Pod, persistent bool, now time.Time) bool {
 	switch {
 	case pod == nil || Ended(pod):

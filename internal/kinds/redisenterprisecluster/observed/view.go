@@ -10,7 +10,7 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis"
 )
 
-// busOffset is the difference between a server's bus port and its port (cluster.h, CLUSTER_PORT_INCR).
+// busOffset is the difference between a server's cluster bus port and its client port (cluster.h, CLUSTER_PORT_INCR).
 const busOffset = 10000
 
 // Servers returns the servers of the pods, with what the prober read from each of them (view).

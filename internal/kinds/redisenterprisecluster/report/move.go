@@ -51,7 +51,7 @@ func (in Ring) moveFailed() string {
 }
 
 // progress returns how many slots of a move are done. It uses the previous report and the number of slots that are not
-// at their destination yet. The current move alone does not show this: it may only finish the rest of an interrupted
+// at their destination yet. It cannot use only the current move (in.View.Move), which may be the rest of an interrupted
 // move.
 func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.Move {
 	move, reported := in.View.Move, c.Status.Move
@@ -69,7 +69,8 @@ func (in Ring) progress(c *redisv1alpha1.RedisEnterpriseCluster) *redisv1alpha1.
 	return &redisv1alpha1.Move{Reason: reason, SlotsMoved: int32(move.Moved), SlotsTotal: int32(move.Moved + left), StartedAt: &began}
 }
 
-// purpose returns why slots are moved: to add pods, to remove pods, or to rebalance. pods is the number of pods.
+// purpose returns why slots are moved: to add pods, to remove pods, or to rebalance. pods is the current number of
+// pods; move.Goal is the number of pods after the move.
 func purpose(move *redis.Progress, pods int) string {
 	switch {
 	case pods > move.Goal:
@@ -80,8 +81,8 @@ func purpose(move *redis.Progress, pods int) string {
 	return redisv1alpha1.ReasonRebalancing
 }
 
-// slotsAreOpen reports whether any primary is moving slots, for opcrew or for another client. It ignores replicas,
-// because their reports may be outdated.
+// slotsAreOpen reports whether any primary is moving slots, no matter whether opcrew or another client started the
+// move. It ignores what replicas report, because this may be outdated.
 func slotsAreOpen(view redis.View) bool {
 	for _, status := range view.Nodes {
 		if status.Role == redis.Primary && len(status.Migrating)+len(status.Importing)+len(status.Jobs) > 0 {

@@ -86,8 +86,8 @@ func isOfGeneration(before metav1.Condition, set condition.Set) bool {
 	return before.Status == metav1.ConditionFalse && before.ObservedGeneration == set.Generation
 }
 
-// changeFirst explains how to update outdated pods, for example to more memory, before a scale-in moves slots away from
-// some pods.
+// changeFirst returns advice for a scale-in during which the remaining pods would have too little memory. If some pods
+// do not match the spec yet, for example because the spec now gives them more memory, they can be updated first.
 func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	count := len(in.Decision.Ring.Pods)
 	if len(in.Decision.Outdated) == 0 || count <= int(desired.Nodes(c)) {
@@ -96,8 +96,8 @@ func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return fmt.Sprintf("; to update the pods first, set nodes back to %d until UpToDate is True", count)
 }
 
-// reason returns the reason for the condition PodsReady if a planned change keeps pods from being ready. If no such
-// change is in progress, it returns the reason that it was given.
+// reason returns the reason for the condition PodsReady. If a planned change keeps pods from being ready, this change
+// is the reason. If no such change is in progress, the function returns the parameter otherwise.
 func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
 	switch n := in.Members.Replicas(); {
 	case in.Members.Set != nil && n > desired.Nodes(c):
@@ -142,8 +142,8 @@ func (in Pods) unfinished(c *redisv1alpha1.RedisEnterpriseCluster) string {
 	return ""
 }
 
-// failsBack reports whether a shard's own server (the home server of its pod) is about to become the primary again, in
-// place of the replica that took over. A rollout also uses TakeLead, but only to promote replicas.
+// failsBack reports whether the next step makes a shard's own server (the home server of its pod) the primary again, in
+// place of the guest server that took over. A rollout also uses TakeLead, but makes a guest server the primary.
 func failsBack(in Ring) bool {
 	asked, is := in.Decision.Step.(redis.TakeLead)
 	return is && slices.ContainsFunc(in.Servers, func(s observed.Server) bool {

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// Children sets the condition ChildrenReady. If opcrew cannot create a Secret because another owner's Secret has its
-// name, the user may have created that Secret for the users' login. The message then explains how to use it.
+// Children sets the condition ChildrenReady. If a Secret of another owner has the name of the users' Secret, the user
+// may have created it to choose the password. The message then explains how to make opcrew use that Secret.
 func Children(set condition.Set, c *redisv1alpha1.RedisEnterpriseCluster, done kit.Outcome) {
 	const kind = redisv1alpha1.ConditionChildrenReady
 	done.ReportChildren(set, kind)

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// reportRedundant sets the condition Redundant: whether each shard has an in-sync replica on another pod, and otherwise
-// the first shard without one.
+// reportRedundant sets the condition Redundant: whether each shard has an in-sync replica on another pod and, if not,
+// which shard is the first without such a replica.
 func reportRedundant(set condition.Set, all observed.Servers) {
 	const kind = redisv1alpha1.ConditionRedundant
 	var copied int32

@@ -14,12 +14,13 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// Ring holds what is known about the servers and decided for them. The conditions about servers depend on it.
+// Ring holds what is known about the servers, and what opcrew has decided to do with them. The conditions about servers
+// are derived from it.
 type Ring struct {
 	Decision decide.Decision
 	Servers  observed.Servers
 	View     redis.View
-	// Seen is true if View is valid, because the servers have been read.
+	// Seen is true once the prober has read the servers. View is valid only then.
 	Seen bool
 	// AnyRuns is true if the kubelet has reported any pod whose two servers both run.
 	AnyRuns bool

@@ -19,8 +19,8 @@ const (
 	maxPause = 2 * time.Second
 )
 
-// Memory is what this process of the operator remembers about clusters. Losing it does little harm: after a restart,
-// the operator only sends all settings to the servers once more.
+// Memory is what this process of the operator remembers about clusters. After a restart of the process, Memory is
+// empty. This does little harm: the operator only sends all settings to the servers once more.
 type Memory struct {
 	clusters kit.Memory[types.NamespacedName, Known]
 }
@@ -38,7 +38,7 @@ type Known struct {
 	// server has. Complaint is the error with which a server refused a setting of generation Complained.
 	Tuned                 map[string]string
 	Complaint, Complained string
-	// TunedSince is the time since which all servers have their settings; zero if any server lacks them.
+	// TunedSince is the time since which all servers have had their settings; zero if any server lacks them.
 	TunedSince time.Time
 	// libraries is the last reported refusal to copy function libraries.
 	libraries string
@@ -50,8 +50,8 @@ type Known struct {
 // RetriesIn returns how long the next step must wait; 0 if it need not wait.
 func (k Known) RetriesIn(now time.Time) time.Duration { return max(0, k.RetryAt.Sub(now)) }
 
-// IsAnother reports whether the name now belongs to another cluster than before. If so, Memory forgets the previous
-// cluster.
+// IsAnother reports whether the cluster was deleted and created again under the same name: its UID has changed. If so,
+// Memory forgets what it knew about the previous cluster.
 func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		if k.uid == uid {
@@ -63,8 +63,8 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another boo
 	return another
 }
 
-// Recall returns what is known about a cluster. complete reports whether all servers have their settings, given the
-// generation that each has.
+// Recall returns what is known about a cluster. The function complete reports whether all servers have their settings.
+// Its argument maps the Run of each server (see Known.Tuned) to the generation of settings that the server has.
 func (m *Memory) Recall(key types.NamespacedName, now time.Time, complete func(map[string]string) bool) Known {
 	return m.clusters.Update(key, func(k Known) Known {
 		if k.Since.IsZero() {
@@ -137,7 +137,8 @@ func (m *Memory) IsNewRefusal(key types.NamespacedName, refusal string) (isNew b
 	return isNew
 }
 
-// KeepRuns forgets everything about servers that no longer run. runs holds the IDs of the current starts.
+// KeepRuns forgets everything about servers that no longer run. runs contains the Run (see observed.Server) of every
+// server that still runs.
 func (m *Memory) KeepRuns(key types.NamespacedName, runs map[string]bool) {
 	m.clusters.Update(key, func(k Known) Known {
 		k.Tuned = maps.Clone(k.Tuned)

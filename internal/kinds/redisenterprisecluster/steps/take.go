@@ -48,7 +48,7 @@ func (r *Runner) take(ctx context.Context, in Input) error {
 }
 
 // needsGone reports whether a step would lose data if a pod that seems gone still runs. Such a step promotes a replica
-// with fewer writes, or gives up data that may still exist.
+// that may lack the last writes of the pod, or gives up data that the pod may still have.
 func needsGone(d decide.Decision) bool {
 	switch d.Step.(type) {
 	case redis.Takeover, redis.ForceFailover:

@@ -72,8 +72,8 @@ func (r Reader) Storage(ctx context.Context, c *redisv1alpha1.RedisEnterpriseClu
 	return s
 }
 
-// claim returns the volume claim of a pod. If the cache lacks a claim that the pod uses or may use, it is read from the
-// API server.
+// claim returns the volume claim of a pod. If the pod has a node or is gone, and the cache does not have its claim,
+// claim reads the volume claim from the API server.
 func (r Reader) claim(ctx context.Context, s *Storage, pod client.ObjectKey, pods observed.Pods, i int, claims []corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
 	key := client.ObjectKey{Namespace: pod.Namespace, Name: desired.DataVolume + "-" + pod.Name}
 	claim, p := named(key.Name, claims), pods.ByOrdinal[i]
