@@ -32,8 +32,8 @@ func (l *Loop[O, F, D]) patch(ctx context.Context, patch Patch, done *Outcome) {
 		done.fail(err)
 		return
 	}
-	// The response contains only the metadata, because a Node with 50 images is large, and the cache receives the whole
-	// object.
+	// Request only the metadata in the response, because a Node with 50 images is large. The cache receives the whole
+	// object anyway.
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(gvk)
 	object.SetNamespace(patch.Object.GetNamespace())

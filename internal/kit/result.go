@@ -44,11 +44,11 @@ type retries struct {
 	count Memory[client.ObjectKey, int]
 }
 
-// wait increments the count, and returns how long to wait before the next try.
+// wait counts a reconcile that was based on an older state, and returns how long to wait before the next try.
 func (r *retries) wait(key client.ObjectKey) time.Duration {
 	count := r.count.Update(key, func(n int) int { return n + 1 })
 	return min(mostRetryWait, retryWait<<min(count-1, 10))
 }
 
-// over resets the count after a successful reconcile, or when the object is gone.
+// over resets the count of an object after a successful reconcile, or when the object is gone.
 func (r *retries) over(key client.ObjectKey) { r.count.Forget(key) }

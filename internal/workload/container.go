@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// drain is how long, in seconds, a pod still serves requests after its deletion, until all proxies have stopped
-	// sending requests to it.
+	// drain is how long, in seconds, a pod continues to serve requests after its deletion. In this time, all proxies
+	// stop sending requests to the pod.
 	drain = 5
 	// grace is the grace period of a pod in seconds. It includes drain.
 	grace = 35

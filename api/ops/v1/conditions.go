@@ -10,8 +10,8 @@ const (
 	DivaReady = "Ready"
 	// DivaChildrenReady reports whether all children of the Diva have the fields that the operator declares for them.
 	DivaChildrenReady = "ChildrenReady"
-	// DivaSSHReady reports whether the manager can log in to the clients. While the key pair is being replaced, its
-	// message shows the progress.
+	// DivaSSHReady reports whether the manager can log in to the clients. While the key pair is being replaced, the
+	// message of the condition shows the progress.
 	DivaSSHReady = "SSHReady"
 	// DivaStorageReady reports whether every claim is bound and has the size in the spec.
 	DivaStorageReady = "StorageReady"
@@ -52,7 +52,7 @@ const (
 	ReasonGrowing = "Growing"
 	// ReasonCannotGrow: the StorageClass of a claim does not allow volume expansion.
 	ReasonCannotGrow = "CannotGrow"
-	// ReasonClaimDiffers: an existing claim has another StorageClass than the spec requires.
+	// ReasonClaimDiffers: the StorageClass of an existing claim differs from the StorageClass in the spec.
 	ReasonClaimDiffers = "ClaimDiffers"
 	// ReasonClaimLost: the volume of a claim no longer exists.
 	ReasonClaimLost = "ClaimLost"

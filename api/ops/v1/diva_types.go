@@ -81,7 +81,7 @@ type DivaSpec struct {
 	Extra Extra `json:"extra"`
 
 	// privateKey is the ssh key with which the manager logs in. Everyone who can read this object can read the key, so
-	// prefer ssh.secretRef. With neither of the two the operator generates a key pair.
+	// prefer ssh.secretRef. If neither privateKey nor ssh.secretRef is set, the operator generates a key pair.
 	// +optional
 	// +nullable
 	// +kubebuilder:validation:MaxLength=16384
@@ -121,7 +121,8 @@ type Part struct {
 	// +required
 	Image Image `json:"image"`
 
-	// storage is the claim of each client, or of all managers, mounted at /wi.
+	// storage describes the claims that are mounted at /wi. Each client has a separate claim; all managers share one
+	// claim.
 	// +required
 	Storage Storage `json:"storage"`
 
@@ -265,7 +266,7 @@ type SSH struct {
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 
 	// rotateAfter is the age at which the operator replaces a key pair that it generated, such as 720h or 90d. Without
-	// it the operator never replaces the pair because of its age.
+	// rotateAfter the operator never replaces the pair because of its age.
 	// +optional
 	RotateAfter Age `json:"rotateAfter,omitempty"`
 

@@ -49,8 +49,8 @@ type DivaStatus struct {
 // SSHPhase is the progress of a replacement of the ssh key pair.
 type SSHPhase string
 
-// Phases of the replacement of the SSH key pair. InUse means that no replacement is in progress. The other phases
-// follow it in this order.
+// Phases of the replacement of the SSH key pair. InUse means that no replacement is in progress. A replacement goes
+// through the other phases in this order.
 const (
 	// SSHInUse: only one key pair is in use. No replacement is in progress.
 	SSHInUse SSHPhase = "InUse"
@@ -68,7 +68,7 @@ type SSHStatus struct {
 	// +optional
 	Phase SSHPhase `json:"phase,omitempty"`
 
-	// fingerprint of the current key, or of the new key while it replaces the previous one.
+	// fingerprint of the current key. While a key is being replaced, this is the fingerprint of the new key.
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
 
@@ -93,8 +93,8 @@ type SSHStatus struct {
 
 // StorageStatus shows the state of the PersistentVolumeClaims.
 type StorageStatus struct {
-	// least are the sizes, in Gi, down to which the sizes in the spec can be lowered. It is absent when all volumes
-	// have the size in the spec.
+	// least shows down to which values, in Gi, the storage sizes in the spec can be lowered. It is absent when all
+	// volumes have the size in the spec.
 	// +optional
 	Least *LeastSizes `json:"least,omitempty"`
 
@@ -102,8 +102,8 @@ type StorageStatus struct {
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
 
-	// newest is the creation time of the newest claim when the operator last observed that no claim was missing. If a
-	// known claim has a later creation time, it was deleted and created again, and its data is lost.
+	// newest is the creation time of the newest claim at the last moment at which the operator observed that no claim
+	// was missing. If a known claim has a later creation time, it was deleted and created again, and its data is lost.
 	// +optional
 	Newest *metav1.Time `json:"newest,omitempty"`
 
@@ -118,15 +118,15 @@ type StorageStatus struct {
 	RemadeAt *metav1.Time `json:"remadeAt,omitempty"`
 }
 
-// LeastSizes are the sizes, in Gi, down to which the sizes in the spec can be lowered.
+// LeastSizes are the values, in Gi, down to which the storage sizes in the spec can be lowered.
 type LeastSizes struct {
-	// client is the lowest size, in Gi, for client.storage.size.
+	// client is the lowest value, in Gi, to which client.storage.size can be set.
 	// +optional
 	Client int32 `json:"client,omitempty"`
-	// manager is the lowest size, in Gi, for manager.storage.size.
+	// manager is the lowest value, in Gi, to which manager.storage.size can be set.
 	// +optional
 	Manager int32 `json:"manager,omitempty"`
-	// extra is the lowest size, in Gi, for extra.storage.size.
+	// extra is the lowest value, in Gi, to which extra.storage.size can be set.
 	// +optional
 	Extra int32 `json:"extra,omitempty"`
 }

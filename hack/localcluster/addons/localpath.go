@@ -8,8 +8,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// volumesDir is the directory in which a node stores volumes. Each node has a separate /var, so the loss of a node
-// loses its volumes, as with real local disks.
+// volumesDir is the directory in which a node stores volumes. Each node has a separate /var. So the volumes of a lost
+// node are lost too, as with real local disks.
 const volumesDir = "/var/lib/local-path-provisioner"
 
 // localPath provisions a volume on the disk of the node that runs the volume's first pod. It does so with helper pods,

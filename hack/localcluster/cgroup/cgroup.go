@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cgroup keeps all processes of the cluster in one cgroup tree. It supports cgroup version 1, version 2 and the
-// hybrid mode. The tree sets no limits. It shows which processes are leftovers: every process in it belongs to the
-// cluster.
+// hybrid mode. The tree sets no limits. Its purpose is to find all processes of the cluster, even after a crash: every
+// process in the tree belongs to the cluster.
 package cgroup
 
 import (

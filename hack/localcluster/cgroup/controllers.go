@@ -30,8 +30,8 @@ func Controllers() ([]string, error) {
 	return strings.Fields(string(data)), nil
 }
 
-// RestoreControllers disables the controllers that are not in before. It keeps a controller that another cgroup of this
-// machine now uses.
+// RestoreControllers disables all controllers except those in before. It also keeps each controller that another cgroup
+// of this machine now uses.
 func RestoreControllers(before []string) error {
 	h, ok, err := unified()
 	if err != nil || !ok {

@@ -141,19 +141,19 @@ clientConnection:
 	if err := state.WriteFile(config(st, schedulerName), []byte(schedulerConfig), 0o644); err != nil {
 		return err
 	}
-	// kube-proxy waits half a minute for a node that does not exist, so name an existing one. Traffic of this host
-	// counts as the cluster's own, as with a real load balancer. So it keeps its source address, and reaches the pods
-	// of all nodes even if externalTrafficPolicy is Local.
+	// kube-proxy waits half a minute for a node that does not exist, so name an existing one. As with a real load
+	// balancer, traffic from this host counts as traffic of the cluster. So it keeps its source address, and reaches
+	// the pods of all nodes even if externalTrafficPolicy is Local.
 	proxyConfig := ProxyConfig(st.Nodes[0].Name, st.Network.HostLink, kubeconfig(st, proxyName))
 	return state.WriteFile(config(st, proxyName), []byte(proxyConfig), 0o644)
 }
 
 // ProxyConfig returns the configuration of kube-proxy for a node or the control plane. kube-proxy does not masquerade
-// connections from the range own, and does not change this host's connection tracking limits.
+// connections from addresses in the range own. It does not change this host's connection tracking limits.
 //
-// The mode is not nftables. In Linux 6.18, while the endpoints of a Service change, a packet that the old rules process
-// can find an empty endpoint map and go to the Service's own address. About one in 50,000 requests failed for this
-// reason, and tests would have blamed the operator.
+// The mode is iptables and not nftables. With nftables in Linux 6.18, some packets are lost while the endpoints of a
+// Service change: the old rules find an empty endpoint map, and send the packet to the Service's own address. About one
+// in 50,000 requests failed for this reason. In tests, this would have looked like a fault of the operator.
 //
 // tcpBeLiberal is set because iptables otherwise drops a server's responses to a reused port.
 func ProxyConfig(node string, own netip.Prefix, kubeconfig string) string {

@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 )
 
-// layout is the version of the way in which images are built. Raise it with every change, so that the cache ignores
-// images that an older program built.
+// layout is the version of the code that builds images. Increment it whenever that code changes, so that the cache
+// ignores images that an older program built.
 const layout = 1
 
 // Cache stores built images under a hash of their input. If its folder is removed, the images are built again.

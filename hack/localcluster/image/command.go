@@ -18,7 +18,7 @@ import (
 )
 
 // NewCommand returns the command `image` with its subcommands. load reads state.json, the record of the local cluster.
-// Only subcommands that need a cluster call it.
+// Only subcommands that need a cluster call load.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "image",

@@ -45,8 +45,8 @@ func Push(ctx context.Context, tarPath, tag string, options ...remote.Option) (s
 	return strings.TrimSuffix(tag, ":"+ref.TagStr()) + "@" + digest.String(), nil
 }
 
-// target parses a tag by Docker's rules. If the first part has no dot, no port and no capital letter, it is not a
-// registry but a user name on Docker Hub.
+// target parses a tag by Docker's rules. If the first part of the tag has no dot, no port and no capital letter, this
+// part is not a registry but a user name on Docker Hub.
 func target(tag string) (name.Tag, error) {
 	ref, err := reference.ParseNormalizedNamed(tag)
 	if err != nil {

@@ -45,8 +45,8 @@ type Recipe struct {
 	Config Config            `json:"config"`
 }
 
-// Write downloads the packages and saves the image as a tar at output. Folder work keeps apt's package lists between
-// calls.
+// Write downloads the packages and saves the image as a tar file at output. The folder work keeps apt's package lists
+// between calls.
 func (r Recipe) Write(ctx context.Context, work, output string) error {
 	archives, err := os.MkdirTemp("", r.Name+"-")
 	if err != nil {
@@ -156,8 +156,8 @@ func (t *Tree) appendLine(file, line string) error {
 	return nil
 }
 
-// addApplets adds a link to the program for each of its applets, such as ls in busybox. It runs the program to list
-// them, so that the links match the program's version.
+// addApplets adds a link to the program for each of its applets, such as ls in busybox. It gets the applets from the
+// program's option --list, so that the links match the version of the program.
 func (t *Tree) addApplets(ctx context.Context, program string) error {
 	content, err := t.Read("usr/" + clean(program))
 	if err != nil {

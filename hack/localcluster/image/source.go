@@ -73,8 +73,8 @@ func FindSource(text string) (Source, error) {
 	return Source{}, fmt.Errorf("the catalogue has no image %q; `image catalog` lists its images", text)
 }
 
-// Offers reports whether the image may have a tag. The exact tags are only known after the build, when Open checks
-// them.
+// Offers reports whether the image may have the given tag. The exact tags are only known after the build, when Open
+// checks them.
 func (s Source) Offers(tag name.Tag) bool {
 	return slices.ContainsFunc(s.Tags, func(pattern string) bool { return s.fits(pattern, tag) })
 }
@@ -93,8 +93,8 @@ func (s Source) fits(pattern string, tag name.Tag) bool {
 	return found && (s.Series == "" || version == s.Series || strings.HasPrefix(version, s.Series+"."))
 }
 
-// Open reads an image from a tar. It returns false if the image does not have the tag, so that no client gets another
-// version than it requested.
+// Open reads an image from a tar. It returns false if the image does not have the tag, so that no client gets a version
+// that it did not request.
 func Open(file string, tag name.Tag) (v1.Image, bool, error) {
 	manifest, err := manifestOf(file)
 	if err != nil {

@@ -106,7 +106,8 @@ func (t *Tree) MergeUsr() {
 	}
 }
 
-// move moves an entry to another path. If both paths are folders, move keeps the existing one.
+// move moves one entry to another path. It replaces an existing entry there, but keeps the entries below an existing
+// folder.
 func (t *Tree) move(from, to string) {
 	e := t.entries[from]
 	delete(t.entries, from)

@@ -96,9 +96,9 @@ func overlay(lower, target, dir string) error {
 	return nil
 }
 
-// mountWhenFree mounts an overlay. It retries for some seconds, because the kernel holds the mounts of a crashed node
-// for some milliseconds after the node's last process. Option index=on makes the kernel refuse a layer that is in use,
-// instead of only warning.
+// mountWhenFree mounts an overlay. It retries for some seconds, because the kernel keeps the mounts of a crashed node
+// for some milliseconds after the node's last process has ended. Option index=on makes the kernel refuse a layer that
+// is in use, instead of only warning.
 func mountWhenFree(target, options string) error {
 	deadline := time.Now().Add(5 * time.Second)
 	for {

@@ -32,8 +32,8 @@ type agent struct {
 // retry is how long the agent waits before it runs nft again after an error.
 const retry = time.Second
 
-// Run enforces network policies for the pods of a node until ctx ends. The table remains afterwards, so a crash of the
-// agent does not allow forbidden connections.
+// Run enforces network policies for the pods of a node until ctx ends. The table of nftables remains when Run ends, so
+// a crash of the agent does not allow forbidden connections.
 func Run(ctx context.Context, client kubernetes.Interface, node string) error {
 	a := &agent{node: node, factory: informers.NewSharedInformerFactory(client, 0), changed: make(chan struct{}, 1), apply: nft}
 	if err := a.watch(); err != nil {

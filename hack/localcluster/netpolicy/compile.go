@@ -50,7 +50,7 @@ type portRange struct {
 	from, to int32
 }
 
-// compile returns a guard for each pod of a node that a policy selects, sorted by address. Other pods get no guard.
+// compile returns the guards of the pods on a node, sorted by address. A pod that no policy selects gets no guard.
 func compile(w world, node string) []guard {
 	var out []guard
 	for _, pod := range w.pods {

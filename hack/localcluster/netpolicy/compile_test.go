@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The tests have pods a, b and c in namespaces x, y and z, as Kubernetes' own tests in test/e2e/network/netpol. Each
+// The tests have pods a, b and c in namespaces x, y and z, as in Kubernetes' own tests in test/e2e/network/netpol. Each
 // pod listens on named ports 80 and 81 of TCP and UDP. outside is the address of a machine without pods.
 const outside = "192.0.2.1"
 

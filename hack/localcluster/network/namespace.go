@@ -36,11 +36,11 @@ func createNamespace(path string) error {
 }
 
 // HostNamespace returns the path of a file that refers to this host's network namespace. Only machines that are
-// launched after KeepHostNamespace can use it.
+// launched after KeepHostNamespace can use this file.
 func HostNamespace(st *state.State) string { return filepath.Join(st.NetNSDir(), "host") }
 
-// KeepHostNamespace creates the file with which the control plane starts programs in this host's network. Nodes cannot
-// see it.
+// KeepHostNamespace creates the file through which the control plane starts programs in this host's network. Nodes
+// cannot see this file.
 func KeepHostNamespace(st *state.State) error {
 	path := HostNamespace(st)
 	if err := state.WriteFile(path, nil, 0o600); err != nil {
@@ -53,8 +53,8 @@ func KeepHostNamespace(st *state.State) error {
 	return nil
 }
 
-// removeNamespace unmounts a network namespace. The kernel removes the namespace and its links when its last process
-// ends. It is no error if the namespace does not exist.
+// removeNamespace unmounts a network namespace. The kernel removes the namespace and its links when the last process in
+// the namespace ends. It is no error if the namespace does not exist.
 func removeNamespace(path string) error {
 	err := unix.Unmount(path, unix.MNT_DETACH)
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {

@@ -7,8 +7,8 @@
 //
 //	this host --hostlink-- control plane (router) --bridge-- node1, node2, ...
 //
-// The control plane's namespace does not crash with a node, so all traffic from the host passes it. It has no route to
-// external networks.
+// All traffic between this host and the nodes passes through the control plane's namespace, because that namespace does
+// not crash with a node. The namespace has no route to external networks.
 package network
 
 import (
@@ -27,8 +27,8 @@ const MaxNodes = 50
 
 const firstNode = 11 // last byte of node1's address
 
-// Plan returns the default address plan: one uncommon /15 range for machines and pods, and the usual range for
-// Services.
+// Plan returns the default address plan: a /15 range that few other networks use, for machines and pods, and the usual
+// range for Services.
 func Plan() state.Network {
 	return state.Network{
 		Machines:      netip.MustParsePrefix("10.214.0.0/24"),
@@ -53,7 +53,7 @@ func router(n state.Network) netip.Addr { return n.HostLink.Addr().Next() }
 // KubernetesService returns the ClusterIP that the API server chooses for its own Service.
 func KubernetesService(n state.Network) netip.Addr { return n.Services.Addr().Next() }
 
-// Node returns the address and the pod range of the node with an index. Indexes start at 0.
+// Node returns the address and the pod range of the node with the given index. Indexes start at 0.
 func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	if index < 0 || index >= MaxNodes {
 		return netip.Addr{}, netip.Prefix{}, fmt.Errorf("node number %d: the cluster can have at most %d nodes", index+1, MaxNodes)

@@ -49,8 +49,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
 `, n.ContainerdSocket, image.PauseTag, registries, cniDir)
 }
 
-// registryHosts makes containerd pull every image from the cluster's own registry, even if the name of the image
-// contains another one, because nodes cannot reach other registries. A pull of an unknown image fails. containerd 1.6
+// registryHosts makes containerd pull every image from the cluster's own registry, even if the image's name contains
+// another registry, because nodes cannot reach other registries. A pull of an unknown image fails. containerd 1.6
 // ignores a file without a host entry.
 func registryHosts(st *state.State) string {
 	return fmt.Sprintf(`server = "http://%[1]v"
@@ -60,9 +60,9 @@ func registryHosts(st *state.State) string {
 `, network.Registry(st.Network))
 }
 
-// kubeletConfig returns a kubelet's default configuration with some changes: nodes share this machine (cgroups, disk,
-// swap), a lost node must be detected early, and tests must not be throttled. The kubelet verifies no pull credentials.
-// Otherwise, it would refuse an image that was loaded under one name and pulled under another.
+// kubeletConfig returns the configuration of a kubelet. It differs from the default, because nodes share this machine
+// (cgroups, disk, swap), a lost node must be detected early, and tests must not be throttled. The kubelet must not
+// verify pull credentials, because it would refuse an image that was loaded under one name and is pulled under another.
 func kubeletConfig(st *state.State, n state.Node, dir string) string {
 	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration

@@ -50,7 +50,7 @@ func Prepare(st *state.State, n state.Node) error {
 }
 
 // writeIdentity creates the node's credentials for the API server, and the certificate with which the kubelet serves
-// its own API, such as for kubectl logs and exec.
+// its own API. kubectl logs and exec, for example, use this API.
 func writeIdentity(st *state.State, n state.Node, dir string) error {
 	user := "system:node:" + n.Name
 	if err := pki.ClientKubeconfig(st, filepath.Join(dir, "kubelet.kubeconfig"), user, "system:nodes"); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // NewCommand returns the command `opcrew` with its subcommands, which the Makefile calls. load reads state.json, the
-// record of the local cluster. Only subcommands that load images into the cluster's nodes call it.
+// record of the local cluster. Only subcommands that load images into the cluster's nodes call load.
 func NewCommand(load func() (*state.State, error)) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "opcrew",

@@ -27,7 +27,7 @@ const askTimeout = 10 * time.Second
 // digests instead of tags, because another user of the registry may have moved a tag.
 const digestsFile = "digests.json"
 
-// byDigest replaces the names of images whose digest is known by names with this digest.
+// byDigest replaces each image name that is a key of digests by its value: the name with a digest instead of the tag.
 func (i Images) byDigest(digests map[string]string) Images {
 	for _, name := range []*string{&i.Operator, &i.Agent, &i.Backup} {
 		if digest, known := digests[*name]; known {
@@ -37,8 +37,8 @@ func (i Images) byDigest(digests map[string]string) Images {
 	return i
 }
 
-// keepDigests saves the digests of pushed images. It removes the digests of images that were loaded into the local
-// cluster's nodes instead.
+// keepDigests saves the digests of pushed images. It removes saved digests of images that were now loaded into the
+// local cluster's nodes and not pushed.
 func keepDigests(bin string, images Images, pushed map[string]string) error {
 	digests, err := readDigests(bin)
 	if err != nil {

@@ -28,9 +28,9 @@ type Images struct {
 	Operator, Agent, Backup string
 }
 
-// Named returns the names of the three images. An empty agent or backup is derived from the operator's name by adding
-// -agent or -backup to the last part of its path. Without a tag it adds :latest, as Docker does. It fails for invalid
-// names, for two equal names, and if it would have to derive a name from a digest.
+// Named returns the names of the three images. If agent or backup is empty, Named derives the name from the operator's
+// name by adding -agent or -backup to the last part of the path. If a name has no tag, Named adds :latest, as Docker
+// does. Named fails for invalid names, for two equal names, and if it would have to derive a name from a digest.
 func Named(operator, agent, backup string) (Images, error) {
 	of, err := parse(operatorVariable, operator)
 	if err != nil {
@@ -46,7 +46,7 @@ func Named(operator, agent, backup string) (Images, error) {
 	return images, images.distinct()
 }
 
-// named returns given or, if it is empty, a name that it derives from the name of the operator's image.
+// named returns the value of given. If given is empty, named derives a name from the name of the operator's image.
 func named(variable, given string, of typed, suffix string) (string, error) {
 	if given == "" && of.digest != "" {
 		return "", fmt.Errorf("%s=%s names a digest, from which the digests of the other images cannot be derived: give %s and %s too, as make docker-push prints them",

@@ -132,8 +132,8 @@ func TestManifestsNameAllThreeImages(t *testing.T) {
 // root is the path of the repository's root, relative to this package.
 const root = "../../.."
 
-// If a committed file named an image in a public registry, the first person who registers that name could run code in
-// clusters.
+// Committed files must not name images in a public registry. Otherwise, if no one owns such a name yet, the first
+// person to register the name could run code in clusters.
 func TestWhatIsCommittedNamesNoRegistryThatCanExist(t *testing.T) {
 	image := regexp.MustCompile(`(?m)(?:image: |-image=|Image += ")"?([^\s",\]]+)`)
 	for _, file := range []string{

@@ -21,7 +21,7 @@ type Identity struct {
 	Boot  string `json:"boot"`
 }
 
-// Of returns the identity of the running process with a pid.
+// Of returns the identity of the running process with the given pid.
 func Of(pid int) (Identity, error) {
 	stat, err := readStat(pid)
 	if err != nil {

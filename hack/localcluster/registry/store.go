@@ -55,8 +55,8 @@ func newStore(sources []image.Source, built func(image.Source) (string, error), 
 	return s
 }
 
-// byTag returns the image with a tag, and builds it if necessary. It returns errUnknown if the catalogue has no such
-// image.
+// byTag returns the image with the given tag, and builds the image if necessary. It returns errUnknown if the catalogue
+// has no such image.
 func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	s.mu.Lock()
 	found := s.tags[tag.Name()]
@@ -80,8 +80,8 @@ func (s *store) byTag(ctx context.Context, tag name.Tag) (v1.Image, error) {
 	return nil, errUnknown
 }
 
-// file returns the path of an image's tar, and waits for its build. A client that gives up does not cancel the build,
-// because clients retry and then need the image.
+// file returns the path of an image's tar, and waits until the image is built. A client that gives up does not cancel
+// the build, because clients retry and then need the image.
 func (s *store) file(ctx context.Context, source image.Source) (string, error) {
 	if file, err := s.built(source); file != "" || err != nil {
 		return file, err
@@ -143,7 +143,8 @@ func (s *store) keep(tag name.Tag, img v1.Image) error {
 	return nil
 }
 
-// byDigest returns the image with a digest. It returns nil unless a client has already requested the image by a tag.
+// byDigest returns the image with the given digest. It returns nil unless a client has already requested the image by a
+// tag.
 func (s *store) byDigest(digest v1.Hash) v1.Image {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,7 +23,7 @@ func (s *State) Binary(name string) string { return filepath.Join(s.BinDir(), na
 // PKIDir returns the folder with certificates and keys.
 func (s *State) PKIDir() string { return filepath.Join(s.Dir, "pki") }
 
-// AuditLog returns the path of the API server's audit log. It contains one JSON event of level Metadata per line.
+// AuditLog returns the path of the API server's audit log. The log contains one JSON event of level Metadata per line.
 func (s *State) AuditLog() string { return filepath.Join(s.Dir, "audit", "audit.log") }
 
 // NetNSDir returns the folder with the files to which the machines' network namespaces are mounted.

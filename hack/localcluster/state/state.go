@@ -35,7 +35,7 @@ type State struct {
 	StartedFrom  string    `json:"startedFrom"` // working directory of the `localcluster up` that created the cluster
 	StartedAt    time.Time `json:"startedAt"`
 	Complete     bool      `json:"complete"`    // whether `localcluster up` has completed
-	Kubeconfigs  []string  `json:"kubeconfigs"` // copies outside Dir, which `localcluster down` removes
+	Kubeconfigs  []string  `json:"kubeconfigs"` // files outside Dir that `localcluster down` must remove
 	Controllers  []string  `json:"controllers"` // controllers that this machine's root cgroup enabled before `localcluster up`
 	Network      Network   `json:"network"`
 	ControlPlane Machine   `json:"controlPlane"`
@@ -115,7 +115,7 @@ func (s *State) Machines() []Machine {
 	return all
 }
 
-// Node returns the node with a name. The caller may change the node and then call Save.
+// Node returns the node with the given name. The caller may change the node and then call Save.
 func (s *State) Node(name string) (*Node, error) {
 	for i := range s.Nodes {
 		if s.Nodes[i].Name == name {

@@ -29,7 +29,7 @@ const (
 	reasonPodUnbegun = "PodNotBegun"
 )
 
-// slack is the time that a pod gets beyond the time limit of its order, to pull its image and mount its volumes.
+// slack is the time that a pod gets in addition to the time limit of its task, to pull its image and mount its volumes.
 const slack = 5 * time.Minute
 
 // silence is how long opcrew waits after a pod's deadline for a report that the pod has ended. If the pod's node is
@@ -60,8 +60,8 @@ func outcome(pod *corev1.Pod, now time.Time) *backup.Result {
 	return nil
 }
 
-// deadline returns the time after which opcrew no longer waits for a pod that has not reported its end; zero if there
-// is none. Before this time, the kubelet kills the container, so that no two pods ever work at the same time.
+// deadline returns the time after which opcrew no longer waits for a pod that has not reported its end; zero if the pod
+// has no deadline. The kubelet kills the container before this time, so that no two pods ever work at the same time.
 func deadline(pod *corev1.Pod) time.Time {
 	limit := time.Duration(ptr.Deref(pod.Spec.ActiveDeadlineSeconds, 0)) * time.Second
 	switch {
@@ -79,8 +79,9 @@ func begun(pod *corev1.Pod) bool {
 	return pod.Status.StartTime != nil || pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
 }
 
-// outdated reports whether a pod has not started yet and was created from other settings than the current spec. An edit
-// of the spec may fix what prevents the start. The pod must be deleted first, as its successor has the same name.
+// outdated reports whether a pod has not started yet and has settings that differ from the current spec. An edit of the
+// spec may fix what prevents the start. The pod must be deleted before its replacement is created, because both have
+// the same name.
 func outdated(b *etcdv1beta2.EtcdBackup, pod *corev1.Pod) bool {
 	generation, err := strconv.ParseInt(pod.Annotations[generationAnnotation], 10, 64)
 	waits := pod.Status.Phase == corev1.PodPending || pod.Status.Phase == ""

@@ -136,8 +136,8 @@ func (v *verdict) failed(b *etcdv1beta2.EtcdBackup, next work, pod *corev1.Pod, 
 	}
 }
 
-// watch reports why a pod does not run yet, and schedules a reconcile for the pod's deadline. Without this reconcile,
-// opcrew would never notice the end of a pod whose node is gone, because no one reports it.
+// watch records why a pod does not run yet, and schedules a reconcile for the pod's deadline. If the node of the pod is
+// gone, no event reports that the pod has ended. Without this reconcile, opcrew would never notice it.
 func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	if status(pod).State.Running == nil {
 		why, stuck := workload.WhyNotReady(pod)
@@ -147,7 +147,7 @@ func (v *verdict) watch(pod *corev1.Pod, now time.Time) {
 	}
 	end := deadline(pod)
 	if begins := pod.CreationTimestamp.Add(silence); v.late && now.Before(begins) {
-		end = begins // a pod that has not started by then is given up, so that it does not delay the backup that is due
+		end = begins // opcrew gives up a pod that has not started by then, so that the due backup is not delayed
 	}
 	if !end.IsZero() {
 		v.again = max(time.Second, end.Add(time.Second).Sub(now))

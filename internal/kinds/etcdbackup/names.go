@@ -29,8 +29,8 @@ const (
 	// spec's pod settings at that time.
 	generationAnnotation, settingsAnnotation = "etcd.opcrew.io/generation", "etcd.opcrew.io/settings"
 
-	// longestName is how many characters of the EtcdBackup's name a pod's name contains. Pod names are limited to 253
-	// characters.
+	// longestName is the maximum number of characters of the EtcdBackup's name in the name of a pod. Pod names are
+	// limited to 253 characters.
 	longestName = 200
 )
 
@@ -57,8 +57,8 @@ func (w work) podName(b *etcdv1beta2.EtcdBackup) string {
 	return name + "-" + hex.EncodeToString(sum[:])[:10]
 }
 
-// orderID returns the ID that all attempts at a task share. By this ID, an attempt recognizes that an earlier attempt,
-// which seemed to fail, has completed the task.
+// orderID returns the ID that all attempts at a task share. The backup program does not carry out an order twice under
+// one ID. So an attempt does not repeat what an earlier attempt, which seemed to fail, has completed.
 func (w work) orderID() string { return fmt.Sprintf("%s-%d", w.task, w.due.Unix()) }
 
 func (w work) id() string { return fmt.Sprintf("%s-%d-%d", w.task, w.due.Unix(), w.attempt) }

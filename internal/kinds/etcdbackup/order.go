@@ -36,8 +36,8 @@ func whereTo(b *etcdv1beta2.EtcdBackup) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")
 }
 
-// moved reports whether the spec now names another storage or cluster than place, a text that whereTo returned earlier
-// and the status recorded. A change from http to https does not count, because the default scheme for OSS changed.
+// moved reports whether the storage or the cluster in the spec differs from place, which whereTo returned earlier and
+// the status recorded. A change from http to https does not count, because the default scheme for OSS changed.
 func moved(b *etcdv1beta2.EtcdBackup, place string) bool {
 	return place != "" && withoutTLS(place) != withoutTLS(whereTo(b))
 }

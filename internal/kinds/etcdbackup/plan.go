@@ -66,8 +66,8 @@ func leave(b *etcdv1beta2.EtcdBackup) kit.Plan {
 	return kit.Plan{}
 }
 
-// child returns the pod of an attempt. It returns none if the order of the pod cannot be encoded; the status then
-// reports why.
+// child returns the pod of an attempt. It returns no pod if the pod's order (what to save or verify, as JSON) cannot be
+// encoded; the status then reports why.
 func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdCluster, w work) []ensure.Child {
 	order, err := backup.EncodeOrder(orderOf(b, cluster, w))
 	if err != nil {
@@ -76,9 +76,9 @@ func child(b *etcdv1beta2.EtcdBackup, image string, cluster *etcdv1beta2.EtcdClu
 	return []ensure.Child{{Object: pod(b, image, cluster, w, order), Once: true}}
 }
 
-// stay returns a function that selects the pods to keep: the pods of the last run, for their logs. The function does
-// not select outdated pods, or pods of abandoned attempts that have not started, because such a pod could still start
-// beside its successor.
+// stay returns a function that selects the pods to keep: the pods of the last run, for their logs. The function selects
+// no outdated pods. It also selects no pods of abandoned attempts that have not started, because they could still start
+// while the pod of a later attempt runs.
 func (f attempts) stay(b *etcdv1beta2.EtcdBackup) func(client.Object) bool {
 	if b.Status.Run == nil {
 		return func(client.Object) bool { return true }

@@ -100,7 +100,7 @@ func invalid(b *etcdv1beta2.EtcdBackup) {
 	meta.SetStatusCondition(&b.Status.Conditions, metav1.Condition{Type: etcdv1beta2.EtcdBackupSaved, Status: metav1.ConditionFalse, Reason: etcdv1beta2.ReasonInvalidSpec})
 }
 
-// unbound makes a pod unschedulable, as its claim has no volume yet.
+// unbound makes a pod unschedulable, because its claim has no volume yet.
 func unbound(pod *corev1.Pod) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "pod has unbound immediate PersistentVolumeClaims"}}}

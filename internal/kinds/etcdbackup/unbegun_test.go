@@ -92,8 +92,8 @@ func TestTheNextBackupWaitsForAProofToBeginForAMinuteAtMost(t *testing.T) {
 	}
 }
 
-// opcrew no longer waits for a pod that has not started, but the kubelet may still start it. opcrew must delete the pod
-// once its successor exists.
+// opcrew has stopped waiting for a pod that has not started, but the kubelet may still start this pod. opcrew must
+// delete the pod once the pod of the next attempt exists.
 func TestAPodThatWasGivenUpBeforeItBeganGoesWhenItHasASuccessor(t *testing.T) {
 	b := backuptest.New(hourly, backuptest.InRun(etcdv1beta2.RunRunning, 0))
 	first, second := podOf(b, save, 1, bound(time.Hour)), podOf(b, save, 2, bound(time.Minute))

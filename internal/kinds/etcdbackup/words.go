@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// but returns a clause for the message of a success that had a problem, for example because old backups could not be
-// deleted; empty if there was no problem.
+// but returns a clause that is appended to the message of a success. The clause describes a problem, for example that
+// old backups could not be deleted; it is empty if there was no problem.
 func but(result backup.Result) string {
 	if result.Reason == "" {
 		return ""

@@ -140,7 +140,7 @@ func edit(t *testing.T, who string, object client.Object, patch string) {
 	}
 }
 
-// withoutStatus returns an object without its status and without annotations of its controllers.
+// withoutStatus returns an object without its status and without the annotation that its controller sets.
 func withoutStatus(t *testing.T, object client.Object) map[string]any {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)

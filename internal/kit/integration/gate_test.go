@@ -13,8 +13,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// gate delays the events for the cache of a process while the gate is closed. When it opens, it passes them on in the
-// same order.
+// gate delays the events for the cache of a process while the gate is closed. When the gate opens, it passes the events
+// on in the same order.
 type gate struct {
 	mu   sync.Mutex
 	shut chan struct{} // closed when the gate opens; nil while it is open

@@ -59,8 +59,8 @@ func TestNoKindOfChildIsWrittenTwice(t *testing.T) {
 			object := newOf(t, ref)
 			object.SetNamespace(ref.Namespace)
 			object.SetName(ref.Name)
-			// Some of these children get a status from their controllers meanwhile. Apart from that, a second apply
-			// must change nothing.
+			// Controllers may set the status of some of these children in the meantime. A second apply must change
+			// nothing else.
 			eventually.True(t, eventually.Long, "applied again, "+ref.String()+" stays at its version", func() error {
 				version := current(t, object).GetResourceVersion()
 				again := applied.DeepCopy()

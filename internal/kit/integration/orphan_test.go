@@ -41,8 +41,8 @@ func store(ns, size, image string) ensure.Child {
 	}
 }
 
-// opcrew replaces a StatefulSet, and the new StatefulSet adopts the running pods. It has the template of these pods,
-// even if a new version of the operator declares another template.
+// opcrew replaces a StatefulSet but not its pods: the new StatefulSet adopts them. The new StatefulSet keeps the
+// template of these pods, even if a new version of the operator declares another template.
 func TestAnOrphaningReplacementLeavesWhatTheOldOneOwned(t *testing.T) {
 	ns := env.Namespace(t)
 	owner, p := newOwner(t, ns, "owner"), start(t, ns, setup{types: []client.Object{&appsv1.StatefulSet{}}})

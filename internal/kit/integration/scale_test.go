@@ -36,8 +36,9 @@ func expectReplicas(t *testing.T, namespace string, want int32) {
 	}
 }
 
-// writes expects one successful write. Between opcrew's read and write, the Deployment controller may write the status.
-// If opcrew's write keeps values of another manager, it then gets a conflict, and writes repeats it.
+// writes expects that opcrew writes the child exactly once. The Deployment controller may write the status between
+// opcrew's read and write. If opcrew's write keeps values of another manager, this causes a conflict. Then writes calls
+// Ensure again.
 func (p *process) writes(owner client.Object, child ensure.Child, want ensure.Action) {
 	p.t.Helper()
 	mark := env.Audit.Mark(p.t)

@@ -64,8 +64,8 @@ func OwnFiles(files map[string][]byte, host string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// OwnFormat encodes a key in the OpenSSH private key format. Its check number is derived from the key, and not random,
-// so that the same key always gives the same text.
+// OwnFormat encodes a key in the OpenSSH private key format. The check number in this format is derived from the key,
+// and not random, so that the same key always gives the same text.
 func OwnFormat(key ed25519.PrivateKey) (*pem.Block, error) {
 	const magic = "openssh-key-v1\x00"
 	block, err := ssh.MarshalPrivateKey(key, "")

@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// Serving is the message of the log line in which the program reports the digest of the files that it has written.
+// Serving is the message of the log line in which the program in a pod reports the digest of the ssh files that it has
+// written.
 const Serving = "Serving"
 
 // Digest returns a digest of the names and contents of files. It is safe to log, because its 96 bits do not reveal

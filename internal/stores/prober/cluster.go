@@ -87,7 +87,7 @@ func (c *Cluster[T, V, S]) seen() (V, bool) {
 	return c.last()
 }
 
-// last returns the latest view; false if there is none. The caller holds the lock.
+// last returns the view of the latest read; false if no read has ended yet. The caller holds the lock.
 func (c *Cluster[T, V, S]) last() (V, bool) {
 	if c.view == nil {
 		var none V

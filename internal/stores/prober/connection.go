@@ -81,7 +81,7 @@ func (c *Cluster[T, V, S]) Outdate() {
 	c.Wake()
 }
 
-// count counts starts and ends of steps, and marks the current view as stale.
+// count adds to the number of starts and ends of steps, and marks the current view as stale.
 func (c *Cluster[T, V, S]) count(steps int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -49,7 +49,7 @@ func (c *Cluster[T, V, S]) rest(ctx context.Context) {
 	}
 }
 
-// begun returns the latest view and the count of steps, at the start of a read.
+// begun returns what a read needs at its start: the view of the previous read, and the count of steps.
 func (c *Cluster[T, V, S]) begun() (V, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,7 +57,8 @@ func (c *Cluster[T, V, S]) begun() (V, int) {
 	return view, c.steps
 }
 
-// publish replaces the view, and reports whether the new one differs in a way that matters to a controller.
+// publish stores the view of a new read, and reports whether it differs from the previous view in a way that matters to
+// a controller.
 func (c *Cluster[T, V, S]) publish(view V, steps int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package prober reads stores, such as etcd clusters, in the background. Each store has its own goroutine, so that a
-// store that hangs delays no other. The prober keeps the latest view of each store, reports when a view changes in a
-// way that matters, and executes steps, one at a time per store.
+// store that hangs delays no other. The prober keeps the latest view of each store: the state that it read last. It
+// sends an event when a view changes in a way that matters to a controller. It executes steps, one at a time per store.
 //
 // A Source defines one kind of store: how it is opened and read, and which changes of a view matter.
 package prober
@@ -96,8 +96,8 @@ func (p *Prober[T, V, S]) Do(ctx context.Context, key types.NamespacedName, step
 	return c.do(ctx, step)
 }
 
-// Events returns a channel that receives each cluster whose view has changed in a way that matters. The objects in the
-// events have only a name and a namespace.
+// Events returns a channel that receives an event for each cluster whose view has changed in a way that matters to a
+// controller. The objects in the events have only a name and a namespace.
 func (p *Prober[T, V, S]) Events() <-chan event.GenericEvent { return p.events }
 
 // NeedLeaderElection returns true, as only the elected leader among the operator's instances may read and change
@@ -120,7 +120,7 @@ func (p *Prober[T, V, S]) Start(ctx context.Context) error {
 	return nil
 }
 
-// Cluster returns the cluster with a key; false if the prober does not read this cluster.
+// Cluster returns the cluster with the given key; false if the prober does not read this cluster.
 func (p *Prober[T, V, S]) Cluster(key types.NamespacedName) (*Cluster[T, V, S], bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

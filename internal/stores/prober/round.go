@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// patience is how long a read waits for an address that did not answer last time. Its request still runs until
-// CallTimeout. If every read waited that long, an address on a lost node would slow down all reads.
+// patience is how long a read waits for an address that failed in the previous read. The request itself runs until
+// CallTimeout. If each read waited for CallTimeout, an address on a lost node would slow down all reads.
 const patience = 100 * time.Millisecond
 
 // Answer is what one address returned: a value or an error.
@@ -21,15 +21,16 @@ type Answer[A any] struct {
 	Err   error
 }
 
-// Rounds queries many addresses concurrently. Between reads it keeps the requests that have not been answered yet.
+// Rounds queries many addresses concurrently. If an address does not answer during a read, Rounds keeps the request for
+// the next read.
 type Rounds[A any] struct {
 	clock clock.WithTicker
 	run   func(func())
-	// late, if set, replaces a successful answer to a request of an earlier read. Such an answer may be older than a
-	// step that was taken since.
+	// late, if set, is the error that replaces a successful answer that arrives after the end of the read that sent the
+	// request. A step may have changed the store since the request, so such an answer may be outdated.
 	late  error
 	store Store
-	// asked holds the running requests by address, and failing the last error of each address.
+	// asked holds the running request of each address. failing holds the last error of each address.
 	asked   map[string]*question[A]
 	failing map[string]error
 }
@@ -40,8 +41,8 @@ type question[A any] struct {
 	old      bool
 }
 
-// NewRounds returns the Rounds of a cluster. If late is set, it replaces each successful answer that arrives after the
-// end of the read that sent the request. The address is then queried again.
+// NewRounds returns the Rounds of a cluster. If late is set, it is the error that replaces a successful answer that
+// arrives after the end of the read that sent the request. The next read then queries the address again.
 func NewRounds[A, T, V any, S Store](c *Cluster[T, V, S], late error) *Rounds[A] {
 	return &Rounds[A]{clock: c.Clock(), run: c.Go, late: late}
 }
@@ -54,7 +55,7 @@ type Round[A any] struct {
 	addresses map[string]bool
 }
 
-// Begin starts a round. If the store has changed, it forgets the running requests.
+// Begin starts a read. If the connection to the store is a new one, Begin forgets the requests of the old connection.
 func (r *Rounds[A]) Begin(ctx context.Context, store Store, ask func(ctx context.Context, address string) (A, error)) *Round[A] {
 	if r.store != store {
 		r.store, r.asked, r.failing = store, map[string]*question[A]{}, map[string]error{}
@@ -89,7 +90,8 @@ func (r *Round[A]) put(address string) *question[A] {
 	return q
 }
 
-// Wait returns the answers by address. An address that has not answered yet gets its previous error.
+// Wait returns the answers by address. For an address that has not answered yet, Wait returns the error of the previous
+// read.
 func (r *Round[A]) Wait() map[string]Answer[A] {
 	for address := range r.addresses {
 		if r.failing[address] == nil {
@@ -110,7 +112,7 @@ func (r *Round[A]) Wait() map[string]Answer[A] {
 	return out
 }
 
-// linger waits a little for the addresses that failed last time.
+// linger waits until all addresses have answered, or until the timer expires.
 func (r *Round[A]) linger(timer clock.Timer) {
 	defer timer.Stop()
 	for address := range r.addresses {
@@ -122,7 +124,7 @@ func (r *Round[A]) linger(timer clock.Timer) {
 	}
 }
 
-// take returns the answer of an address, or its previous error if there is no answer yet.
+// take returns the answer of an address. If there is no answer yet, take returns the error of the previous read.
 func (r *Round[A]) take(address string) Answer[A] {
 	q := r.asked[address]
 	select {

@@ -28,15 +28,15 @@ type Source[T, V any, S Store] struct {
 	Dial func(T) (S, error)
 	// Same reports whether one connection can serve both targets.
 	Same func(a, b T) bool
-	// Interval returns how long to wait until the next read of a store with this view.
+	// Interval returns how long to wait before the next read of a store, given the view that the last read returned.
 	Interval func(V) time.Duration
 	// Alike reports whether two views look the same to a controller.
 	Alike func(a, b V) bool
-	// Mark returns the view with its current marks: whether it is stale, and the name of the running work.
+	// Mark records in the view whether it is stale, and the name of the running work. It returns the changed view.
 	Mark func(view V, stale bool, work string) V
 	// Failed returns the view for a read that panicked. before is the previous view.
 	Failed func(before V, err error) V
-	// Looker returns the looker that reads one cluster. A looker may keep state between reads.
+	// Looker creates the Looker that reads one cluster. A Looker may keep state between reads.
 	Looker func(*Cluster[T, V, S]) Looker[V]
 }
 

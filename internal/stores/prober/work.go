@@ -14,8 +14,8 @@ import (
 // ErrBusy is returned if other work is already running on the cluster.
 var ErrBusy = errors.New("another operation is already running on the cluster")
 
-// Work runs on a cluster in the background and may take minutes, such as a defragmentation. Only one Work at a time
-// runs on each cluster.
+// Work is a long operation on a cluster, such as a defragmentation. It runs in the background and may take minutes.
+// Only one Work at a time runs on each cluster.
 type Work[S Store] struct {
 	// Name identifies the work in the view while it is running.
 	Name string
@@ -26,8 +26,8 @@ type Work[S Store] struct {
 	Do func(context.Context, S)
 }
 
-// Begin starts work and returns at once. The view names the work until it has ended, and is then stale until the next
-// read. The context of the work ends when the prober ends or forgets the cluster.
+// Begin starts work and returns at once. The view of the store names the work until the work has ended; then the view
+// is stale until the next read. The context of the work ends when the prober ends or forgets the cluster.
 func (p *Prober[T, V, S]) Begin(key types.NamespacedName, work Work[S]) error {
 	c, ok := p.Cluster(key)
 	if !ok {
@@ -78,7 +78,7 @@ func (c *Cluster[T, V, S]) carryOut(ctx context.Context, work Work[S]) {
 	})
 }
 
-// endWork records that the work has ended, and that the current view is stale.
+// endWork records that the work has ended, and that the latest view of the store is stale.
 func (c *Cluster[T, V, S]) endWork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

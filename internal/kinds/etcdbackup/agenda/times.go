@@ -33,8 +33,8 @@ func startTime(b *etcdv1beta2.EtcdBackup, now time.Time) time.Time {
 	return last.Add(time.Second)
 }
 
-// InFuture reports whether a recorded time is further ahead than clocks may differ. Such a time comes from a wrong
-// clock or a manual edit, and must not delay the schedule.
+// InFuture reports whether a recorded time is so far in the future that a difference between clocks does not explain
+// it. Such a time comes from a wrong clock or a manual edit, and must not delay the schedule.
 func InFuture(at, now time.Time) bool { return at.After(now.Add(backup.Skew)) }
 
 // since returns the time at which the last run was due, or the creation time of the object. Only scheduled times after

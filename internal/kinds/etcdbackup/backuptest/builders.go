@@ -106,8 +106,8 @@ func Clock(at time.Time) string {
 	return at.UTC().Format(time.TimeOnly)
 }
 
-// Asked sets the annotation that requests a retry to value. The value "1" requests no further run, because the status
-// records that the current run was started for the request "1".
+// Asked sets the annotation that requests a retry. The status records that the current run was started for the request
+// "1", so the value "1" requests no further run.
 func Asked(value string) Option {
 	return func(b *etcdv1beta2.EtcdBackup) {
 		b.Annotations, b.Status.Run.Retry = map[string]string{etcdv1beta2.RetryAnnotation: value}, "1"

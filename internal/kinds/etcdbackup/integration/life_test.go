@@ -38,7 +38,8 @@ func TestOneBackupTakesAPodAndTwoStatuses(t *testing.T) {
 	t.Logf("calls: %v", done.Tally())
 	want := map[string]int{
 		"patch etcdbackups/status": 2, "patch pods": 1,
-		"get secrets": 1, "get pods": 1, "get etcdbackups": 2, // reads that bypass the cache: the Secret, the pod by name, and the object
+		// These reads bypass the cache: the Secret, the pod by name, and twice the EtcdBackup.
+		"get secrets": 1, "get pods": 1, "get etcdbackups": 2,
 	}
 	if diff := cmp.Diff(want, done.Tally()); diff != "" {
 		t.Errorf("not the calls that it takes (-expected +found):\n%s\n%s", diff, done)

@@ -254,7 +254,7 @@ func (s *site) runs(pod *corev1.Pod) {
 	}
 }
 
-// succeeds makes a pod complete its order, and returns the order.
+// succeeds makes a pod report that it has carried out its order (what to save or verify), and returns the order.
 func (s *site) succeeds(pod *corev1.Pod) backup.Order {
 	s.Helper()
 	order, _, err := backuppods.Order(pod)

@@ -166,7 +166,7 @@ func TestADeletionLeavesNothingAndWritesNothing(t *testing.T) {
 }
 
 // The name of a run's pod contains a hash of the EtcdBackup's UID. Another owner's pod can have this name only if a
-// user copied it.
+// user copied the name.
 func TestAnotherOwnersPodIsLeftAloneAndNamed(t *testing.T) {
 	s := newSite(t)
 	s.create(annotated(common.PausedAnnotation, "true"))
