@@ -44,7 +44,7 @@ type Plan struct {
 	// Independent holds patches that do not affect the other parts of the plan. The loop applies them last, even after
 	// a failure. It reports a refused patch, and tries the patch again after a minute without delaying other work.
 	Independent []Patch
-	// Waits describes what the next step waits for, for the log; "" if there is no next step.
+	// Waits describes for the log what the next step waits for; "" if there is no next step.
 	Waits string
 	// Again is how long to wait before the next reconcile if no event comes; 0 means to wait for an event.
 	Again time.Duration
@@ -67,8 +67,8 @@ type Patch struct {
 	Object client.Object
 	Type   types.PatchType
 	Data   []byte
-	// Intent is a hash of the intended result. If opcrew needs patches with one intent again and again, another manager
-	// is undoing them.
+	// Intent is a hash of the intended result. If opcrew needs patches with the same intent again and again, another
+	// manager is undoing them.
 	Intent string
 	// Fields are the paths that the patch writes. They serve to find the manager that undoes the patch.
 	Fields *fieldpath.Set
