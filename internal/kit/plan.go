@@ -21,7 +21,7 @@ type Plan struct {
 	// Hold makes the loop hold back and count all changes, as during a pause.
 	Hold bool
 	// PausedBy names the field by which the user has paused the object, such as spec.paused; "" if no field pauses it.
-	// It has the same effect as PausedAnnotation.
+	// Such a field has the same effect as PausedAnnotation.
 	PausedBy string
 	// Finalizer is a finalizer that the loop adds to the object before any other change.
 	Finalizer string
@@ -92,8 +92,8 @@ type Step struct {
 	Why string
 	// Do takes the step. If it returns ErrNotNow, nothing was done, and the loop tries the step again soon.
 	Do func(ctx context.Context) error
-	// DuringPause marks a step that stops background work of the operator, such as a move of slots. The loop takes it
-	// even while the object is paused.
+	// DuringPause marks a step that stops background work of the operator, such as a move of slots. The loop takes this
+	// step even while the object is paused.
 	DuringPause bool
 }
 

@@ -26,7 +26,7 @@ type Masker struct {
 }
 
 // needle searches for one value with the Knuth-Morris-Pratt algorithm, which reads each byte once. matched is the
-// length of the longest prefix of the value with which the stream currently ends.
+// length of the longest prefix of the value that is also a suffix of the stream so far.
 type needle struct {
 	value   string
 	back    []int
