@@ -104,8 +104,8 @@ func carryOut(ctx context.Context, name string, args []string, stdout, stderr io
 	return report(result, path, stdout, log)
 }
 
-// execute carries out the order, a task from the operator. If the work does not stop in time after a signal, it ends
-// together with the process.
+// execute carries out the order, a task from the operator. If the work does not stop in time after a signal, execute
+// returns, and the end of the process ends the work.
 func execute(ctx context.Context, name, text string, log *slog.Logger) backup.Result {
 	order, err := backup.ParseOrder(text)
 	if err == nil && order.Subcommand() != name {

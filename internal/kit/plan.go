@@ -21,7 +21,7 @@ type Plan struct {
 	// Hold makes the loop hold back and count all changes, as during a pause.
 	Hold bool
 	// PausedBy names the field by which the user has paused the object, such as spec.paused; "" if no field pauses it.
-	// It has the same effect as PausedAnnotation.
+	// Such a field has the same effect as PausedAnnotation.
 	PausedBy string
 	// Finalizer is a finalizer that the loop adds to the object before any other change.
 	Finalizer string
@@ -44,7 +44,7 @@ type Plan struct {
 	// Independent holds patches that do not affect the other parts of the plan. The loop applies them last, even after
 	// a failure. It reports a refused patch, and tries the patch again after a minute without delaying other work.
 	Independent []Patch
-	// Waits describes what the next step waits for, for the log; "" if there is no next step.
+	// Waits describes for the log what the next step waits for; "" if there is no next step.
 	Waits string
 	// Again is how long to wait before the next reconcile if no event comes; 0 means to wait for an event.
 	Again time.Duration
@@ -67,8 +67,8 @@ type Patch struct {
 	Object client.Object
 	Type   types.PatchType
 	Data   []byte
-	// Intent is a hash of the intended result. If opcrew needs patches with one intent again and again, another manager
-	// is undoing them.
+	// Intent is a hash of the intended result. If opcrew needs patches with the same intent again and again, another
+	// manager is undoing them.
 	Intent string
 	// Fields are the paths that the patch writes. They serve to find the manager that undoes the patch.
 	Fields *fieldpath.Set
@@ -92,8 +92,8 @@ type Step struct {
 	Why string
 	// Do takes the step. If it returns ErrNotNow, nothing was done, and the loop tries the step again soon.
 	Do func(ctx context.Context) error
-	// DuringPause marks a step that stops background work of the operator, such as a move of slots. The loop takes it
-	// even while the object is paused.
+	// DuringPause marks a step that stops background work of the operator, such as a move of slots. The loop takes this
+	// step even while the object is paused.
 	DuringPause bool
 }
 

@@ -26,8 +26,8 @@ const (
 	workers = 8
 )
 
-// account returns the client configuration of a ServiceAccount with all rights. Its rights affect neither request
-// counts nor times. The server's fair queuing treats all accounts equally.
+// account returns the client configuration of a ServiceAccount with all rights. The rights of an account affect neither
+// request counts nor times. The server's fair queuing treats all accounts equally.
 func account(t *testing.T, name string) *rest.Config {
 	t.Helper()
 	config := env.TokenConfig(t, namespace, name)

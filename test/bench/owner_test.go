@@ -33,7 +33,8 @@ type owner struct {
 	// object. 0 means 1 for both.
 	namespaces, podsEach int
 	// children and statuses are the maximum numbers of writes of children and of the status until an object is Ready.
-	// shared are the kinds of children that all objects in a namespace share. Writes of them count for every object.
+	// shared are the kinds of children that all objects in a namespace share. The maximum in children includes writes
+	// of shared children.
 	children, statuses int
 	childKinds, shared []schema.GroupVersionKind
 	// pods is an empty list of the kind of workload that runs the pods, such as a DeploymentList. serves reports

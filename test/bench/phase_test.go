@@ -44,7 +44,7 @@ func (p *process) during(t *testing.T, do func()) phase {
 	}
 }
 
-// calm waits until the process has made no request for d, and reports whether it did so in time. Only opcrew must
+// calm waits until the process has made no request for d, and reports whether this happened in time. Only opcrew must
 // become calm; for other operators, the result is just printed.
 func (p *process) calm(t *testing.T, d time.Duration) bool {
 	t.Helper()
@@ -67,8 +67,8 @@ func (p *process) calm(t *testing.T, d time.Duration) bool {
 	}
 }
 
-// resting measures what the operator process does while noise makes changes that are irrelevant for it. opcrew must
-// make no requests. If asleep is set, it must not even reconcile.
+// resting measures what the operator process does while the function noise makes changes that do not concern the
+// operator. opcrew must make no requests. If asleep is set, it must not even reconcile.
 func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, noise func()) {
 	t.Helper()
 	got := p.during(t, func() {

@@ -117,8 +117,8 @@ func (o *observer) saw(t *testing.T, n int) *observer {
 	}
 }
 
-// done waits until n objects have reached the wanted state, and returns when the last one did. After the time limit, it
-// returns false.
+// done waits until n objects have reached the wanted state, and returns the time when the last of them reached it. If
+// that takes longer than the time limit, done returns false.
 func (o *observer) done(n int) (time.Time, bool) {
 	for deadline := time.Now().Add(*limit); ; time.Sleep(10 * time.Millisecond) {
 		if _, done := o.count(); done >= n {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command consumer acts as a user's program. It is a Go module outside opcrew that imports only the API and its apply
-// configurations. It prints the Memcached that a client would apply, and the same object after decoding. make verify
-// builds and tests it, to check that the API modules do not depend on the operator.
+// configurations. It prints the configuration of a Memcached that a client would apply, decodes that into the API type,
+// and prints the number of servers. make verify builds and tests it, to check that the API modules do not depend on the
+// operator.
 package main
 
 import (

@@ -36,7 +36,7 @@ type machine struct {
 	proc string // directory with process 1 of the simulated host, in the /proc of the test
 }
 
-// newMachine creates a machine. If the test lacks the privileges for that, it is skipped.
+// newMachine creates a simulated host. If the test lacks the privileges for that, newMachine skips the test.
 func newMachine(t *testing.T, how string) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -75,8 +75,8 @@ func (m *machine) pod() *pod {
 	return p
 }
 
-// beHost runs as process 1 of a machine. Its root directory contains the programs of the real host, and files of its
-// own.
+// beHost runs as process 1 of a machine. The root directory of the machine contains the programs of the real host, and
+// files of the machine.
 func beHost(how string) error {
 	err := errors.Join(makeRoot(how), unix.Sethostname([]byte(hostName)))
 	if err != nil {

@@ -35,7 +35,8 @@ const (
 	firstOfHost = "first-of-host"     // process 1 of a simulated host
 )
 
-// TestMain also runs all processes that a run needs, because the test binary starts itself again.
+// TestMain also runs the programs that the tests need: a test starts the test binary again, and its first argument
+// selects the program.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 {
 		os.Exit(m.Run())
@@ -258,8 +259,8 @@ func (p *pod) times(name string) int {
 // morning returns the creation time of the Activities in the tests.
 func morning() time.Time { return time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC) }
 
-// place returns a directory for markers, the files that record started runs. Its clock is the function morning, which
-// always returns the same time.
+// place returns a directory for markers, the files that record started runs. The clock of the *markers.Dir is the
+// function morning, which always returns the same time.
 func place(t *testing.T) (string, *markers.Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

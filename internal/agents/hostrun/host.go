@@ -38,12 +38,12 @@ type host struct {
 	ledger markers.Ledger
 	boot   string
 	log    io.Writer
-	// cancelled ends when the command must be ended. lost ends when the process in the container has ended.
+	// cancelled is done when the command must be ended. lost is done when the process in the container has ended.
 	cancelled, lost context.Context
 }
 
-// result executes the order, unless its run was already started. It stores the encoded result on disk before it returns
-// it.
+// result executes the order, unless the run was already started, and returns the encoded result. If it executed the
+// order, it first stores the result on disk.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot

@@ -122,7 +122,7 @@ func TestMuchOutputNeedsLittleMemory(t *testing.T) {
 	if got := int64(len(p.log())); got != r.Bytes {
 		t.Errorf("expected all of the output in the log, got %d bytes", got)
 	}
-	// The runner has waited for the other two processes of the run, so this is the maximum of all of them.
+	// The runner has waited for the other two processes of the run, so Maxrss is the maximum over all three.
 	if most := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss; most > 64<<10 {
 		t.Errorf("expected at most 64 MiB of memory, got %d KiB", most)
 	}

@@ -143,9 +143,8 @@ func (s *spec) execute(path string) *hostjob.Result {
 	return hostjob.Refuse(hostjob.ReasonNotExecuted, "%s cannot be executed: %v", path, syscall.Exec(path, s.Argv, s.Env))
 }
 
-// resetInternalSignals resets the two signals that C libraries reserve and that Go does not handle. They may be ignored
-// here, because programs such as make start other programs with these signals ignored. The command must not inherit
-// that.
+// resetInternalSignals resets the two signals that C libraries reserve and that Go does not handle. A program such as
+// make may have started the agent with these signals ignored. The command must not inherit that.
 func resetInternalSignals() {
 	var byDefault [4]uint64 // a zero struct sigaction of the kernel means the default action
 	for _, number := range []uintptr{32, 33} {

@@ -30,7 +30,7 @@ const resultFile = binaryFile + 1
 func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)) error {
 	unix.CloseOnExec(binaryFile)
 	unix.CloseOnExec(resultFile)
-	// Only SIGKILL may end this process, because the processes of the command would lose their parent. Signals are
+	// Only SIGKILL may end this process; otherwise the processes of the command could lose their parent. Signals are
 	// caught, not ignored, because the command would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1))
 	runner := bufio.NewReader(os.Stdin)
@@ -67,8 +67,8 @@ func (h *host) forget() {
 	}
 }
 
-// listen returns two contexts. cancelled ends when a signal or the runner (the process in the container) cancels the
-// command. lost ends when the runner has ended.
+// listen returns two contexts. cancelled is done when a signal or the runner (the process in the container) cancels the
+// command. lost is done when the runner has ended.
 func listen(ctx context.Context, runner io.ByteReader) (cancelled, lost context.Context) {
 	cancelled, cancel := context.WithCancel(ctx)
 	lost, lose := context.WithCancel(context.WithoutCancel(ctx))

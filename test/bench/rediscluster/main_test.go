@@ -37,8 +37,8 @@ func (t took) String() string {
 	return fmt.Sprintf("%.1f s (%.1f to %.1f)", t.median().Seconds(), slices.Min(t).Seconds(), slices.Max(t).Seconds())
 }
 
-// ratios formats the ratio of two sides. It computes a ratio for each round, because other load on the machine changes
-// between rounds.
+// ratios formats the ratio of the durations a to the durations b. It computes a ratio for each round, because other
+// load on the machine changes between rounds.
 func ratios(a, b took) string {
 	out := make([]float64, len(a))
 	for i := range a {

@@ -52,7 +52,7 @@ func (m *Dir) Empty() (bool, error) {
 	return !slices.ContainsFunc(entries, func(e os.DirEntry) bool { _, ours := runOf(e.Name()); return ours }), err
 }
 
-// runOf returns the run that a file belongs to, by its name; false if it belongs to none.
+// runOf returns the run that a file belongs to, according to the name of the file; false if the file belongs to no run.
 func runOf(name string) (string, bool) {
 	run := strings.TrimSuffix(strings.TrimSuffix(name, ResultSuffix), nextSuffix)
 	dash := strings.LastIndexByte(run, '-')
@@ -63,8 +63,9 @@ func runOf(name string) (string, bool) {
 	return run, err == nil && hostjob.IsUID(run[:dash])
 }
 
-// outdated reports whether the marker and the result of a run can be removed. It reads the marker of the run even for a
-// result file, because after a crash, a result may have no marker.
+// outdated reports whether the marker and the result of a run can be removed. The creation time in the marker decides,
+// for a result file too. If there is no such time, for example because a crash left a result without a marker, the age
+// of the file decides.
 func (m *Dir) outdated(run string, entry os.DirEntry, before time.Time) bool {
 	var content Marker
 	if text, err := m.read(run); err == nil && json.Unmarshal(text, &content) == nil && !content.Created.IsZero() {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// place returns a directory for markers, the files that record started runs. Its clock is the function morning, which
-// always returns the same time.
+// place returns a directory for markers, the files that record started runs. The clock of the *Dir is the function
+// morning, which always returns the same time.
 func place(t *testing.T) (string, *Dir) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "opcrew", "activities")

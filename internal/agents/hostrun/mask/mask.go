@@ -26,7 +26,7 @@ type Masker struct {
 }
 
 // needle searches for one value with the Knuth-Morris-Pratt algorithm, which reads each byte once. matched is the
-// length of the longest prefix of the value with which the stream currently ends.
+// length of the longest prefix of the value that is also a suffix of the stream so far.
 type needle struct {
 	value   string
 	back    []int
@@ -71,7 +71,7 @@ func newNeedle(value string) *needle {
 	return n
 }
 
-// next processes a byte, and reports whether the value ends with it.
+// next processes a byte, and reports whether an occurrence of the value ends with this byte.
 func (n *needle) next(b byte) bool {
 	for n.matched > 0 && n.value[n.matched] != b {
 		n.matched = n.back[n.matched]
@@ -103,7 +103,7 @@ func (m *Masker) Write(chunk []byte) []byte {
 	return m.release(len(m.held) - m.undecided())
 }
 
-// undecided returns how many of the last bytes may be the start of a value.
+// undecided returns how many of the last bytes may be the start of a secret value, which later bytes would complete.
 func (m *Masker) undecided() int {
 	most := 0
 	for _, n := range m.needles {

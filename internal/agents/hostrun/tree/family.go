@@ -60,7 +60,7 @@ func (f *Family) reap(command int) {
 	}
 }
 
-// End sends SIGTERM to all processes, and kills them after the grace period or when hurry ends. It returns how many
+// End sends SIGTERM to all processes, and kills them after the grace period or when hurry is done. It returns how many
 // processes there were, and how many could not be killed.
 func (f *Family) End(hurry context.Context, grace time.Duration) (found, left int) {
 	select {
