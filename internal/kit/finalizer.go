@@ -30,7 +30,7 @@ func (l *Loop[O, F, D]) removeFinalizer(ctx context.Context, gvk schema.GroupVer
 }
 
 // changeMetadata patches the metadata of the object. A merge patch replaces the whole list of finalizers. The
-// optimistic lock prevents it from removing a finalizer that another controller has added meanwhile.
+// optimistic lock prevents the patch from removing a finalizer that another controller has added meanwhile.
 func (l *Loop[O, F, D]) changeMetadata(ctx context.Context, gvk schema.GroupVersionKind, object O, done *Outcome, change func()) bool {
 	if done.held {
 		done.Held++

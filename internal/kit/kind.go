@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Kind is the part of a reconcile that is specific to one kind of objects O. F holds the facts that it reads about an
-// object, and D the decision that it makes from them. A Kind does not write to the cluster; the loop does.
+// Kind is the part of a reconcile that is specific to objects of type O. Observe reads the facts F about an object, and
+// Decide makes the decision D from the facts. A Kind does not write to the cluster; the loop does.
 type Kind[O client.Object, F, D any] interface {
 	// Observe reads the facts about an object, and decides nothing.
 	Observe(ctx context.Context, object O) (F, error)

@@ -15,7 +15,7 @@ import (
 )
 
 // Trim is the transform function of the cache. It removes managed fields, and those large parts of Pods, ReplicaSets
-// and Nodes that no kind reads. When a kind needs another field, add the field here.
+// and Nodes that no kind reads. If a kind needs another field, change Trim to keep this field.
 func Trim(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:

@@ -175,7 +175,8 @@ func TestAvailableReportsWhetherAnyPodServesOldOrNew(t *testing.T) {
 	}
 }
 
-// If its message contained the number of pods, the condition would be written again for every pod of a large rollout.
+// The message of Available must not contain the number of pods. Otherwise, opcrew would write the condition again for
+// every pod of a large rollout.
 func TestAvailableSaysTheSameHoweverManyPodsServe(t *testing.T) {
 	first := conditionAfter(rolled(1), 1, kit.Outcome{}, common.ConditionAvailable)
 	same(t, "Available", first, conditionAfter(rolled(9), 9, kit.Outcome{}, common.ConditionAvailable))

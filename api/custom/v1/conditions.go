@@ -16,8 +16,8 @@ const (
 	// MicroServiceDeployRolledOut reports whether all pods match the spec and are ready. If not, its message says what
 	// keeps the first unready pod from being ready.
 	MicroServiceDeployRolledOut = common.ConditionRolledOut
-	// MicroServiceDeployAvailable reports whether at least one pod serves users, whether it has the current or an
-	// earlier template.
+	// MicroServiceDeployAvailable reports whether at least one pod serves users. This pod may have the current pod
+	// template or an earlier one.
 	MicroServiceDeployAvailable = common.ConditionAvailable
 	// MicroServiceDeployAutoscaled reports whether the autoscaler adapts the number of pods to their load. Only
 	// instances with spec.autoscaling have it.
@@ -45,8 +45,8 @@ const (
 	ReasonRevisionMissing = "RevisionMissing"
 	// ReasonQuotaTooSmall: a ResourceQuota of the namespace has no room for the new pods.
 	ReasonQuotaTooSmall = "QuotaTooSmall"
-	// ReasonQuotaNotEnforced: pods of other owners are in the namespace, so the operator creates no quota for all of
-	// its pods.
+	// ReasonQuotaNotEnforced: other owners run pods in the namespace, so the operator does not create a quota that
+	// would also limit those pods.
 	ReasonQuotaNotEnforced = "QuotaNotEnforced"
 	// ReasonConfigMissing: the Secret or the revision with the configuration does not exist.
 	ReasonConfigMissing = "ConfigMissing"

@@ -138,8 +138,8 @@ type MetricTarget struct {
 	// averageValue is the value at which the autoscaler keeps the metric divided by the number of pods.
 	// +optional
 	AverageValue common.Amount `json:"averageValue,omitempty"`
-	// averageUtilization is the use, in percent of what the pods request, at which the autoscaler keeps the average of
-	// the pods; 1 to 100000.
+	// averageUtilization is the target for the average use of all pods, in percent of what the pods request; 1 to
+	// 100000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000

@@ -113,8 +113,8 @@ type MicroServiceDeploySpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 
-	// metrics are what autoscaling follows, as in a HorizontalPodAutoscaler. The default is a CPU use of 80 % of what
-	// the pods request. Without autoscaling they have no effect.
+	// metrics are the metrics by which the autoscaler scales, as in a HorizontalPodAutoscaler. The default is a CPU use
+	// of 80 % of what the pods request. The metrics have no effect without autoscaling.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=8
@@ -129,8 +129,8 @@ type MicroServiceDeploySpec struct {
 	// +optional
 	Auth *Auth `json:"auth,omitempty"`
 
-	// config is the configuration of the instance: lines of key=value, which become files in /etc/microservice and
-	// environment variables. A change replaces the pods, and rollbackTo can revert it.
+	// config is the configuration of the instance: lines of key=value. The container gets each value as a file in
+	// /etc/microservice and as an environment variable. A change replaces the pods, and rollbackTo can revert it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=262144
 	Config string `json:"config,omitempty"`

@@ -75,8 +75,8 @@ func conclude(state *os.ProcessState) (code int, how string) {
 	return state.ExitCode(), fmt.Sprintf("etcd ended with exit code %d", state.ExitCode())
 }
 
-// lastLines returns the last lines of etcd's output. It drops the first of them if that line is incomplete and another
-// line follows.
+// lastLines returns the last lines of etcd's output. If the first of these lines is incomplete, lastLines drops it,
+// unless it is the only line.
 func lastLines(said *tail.Tail) string {
 	text := strings.TrimRight(said.Text(), "\n")
 	if _, rest, more := strings.Cut(text, "\n"); said.Cut() && more {

@@ -48,8 +48,8 @@ func decide(f facts) decision {
 	return decision{mark: true}
 }
 
-// remains describes whom the volume belongs to according to its marker file: this member or another one, or unknown
-// because the marker is missing.
+// remains describes which member the volume belongs to, according to its marker file: this member, another member, or
+// unknown because there is no marker.
 func (f facts) remains() string {
 	switch {
 	case f.found == nil:

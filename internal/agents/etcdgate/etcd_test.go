@@ -44,7 +44,7 @@ func (m *member) realEtcd(others ...string) []string {
 	}
 }
 
-// Without the gate (this package), etcd would start without an error.
+// Without the gate (this package), etcd would start on the emptied data directory without an error.
 func TestAWipedMemberIsRefusedThatEtcdWouldStart(t *testing.T) {
 	m := newMember(t)
 	m.command = m.realEtcd()

@@ -20,8 +20,8 @@ import (
 // Run starts etcd if its volume is safe, and returns when etcd has ended. The error contains the exit code of the
 // container.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
-	// A restarted kubelet may send the signal a second time. Notify catches it, because it must not end this process
-	// before etcd has ended.
+	// A restarted kubelet may send the signal a second time. Without this Notify, the second signal would end this
+	// process before etcd has ended.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT)
 	start, refusal := admit(o)
 	if refusal != nil {

@@ -21,12 +21,12 @@ import (
 )
 
 const (
-	// readyTime is how long a linearizable read of etcd may take.
+	// readyTime is the time limit of a readiness probe, for which etcd performs a linearizable read.
 	readyTime = 2 * time.Second
-	// liveTime is how long etcd may take to respond at all.
+	// liveTime is the time limit of a liveness probe, which accepts any response of etcd.
 	liveTime = 5 * time.Second
-	// startGrain is how often a readiness probe queries a member that is starting. After startTime, each probe queries
-	// it only once.
+	// startGrain is the interval at which a readiness probe queries a member that is starting. Once startTime has
+	// passed, each probe queries the member only once.
 	startGrain, startTime = 100 * time.Millisecond, 30 * time.Second
 
 	maxAnswer = 16 << 10
@@ -92,8 +92,9 @@ func (h *health) ready(w http.ResponseWriter, r *http.Request) {
 // starting reports whether the member is still starting and may soon be ready.
 func (h *health) starting() bool { return !h.wasReady.Load() && time.Since(h.begun) < startTime }
 
-// status returns the response of a healthy etcd. A healthy member is part of its cluster, so it must never start
-// without data again. This also applies to a joining member with a log, because it gets a vote before it is healthy.
+// status returns the response of a healthy etcd. Once etcd is healthy, the member is part of its cluster, and status
+// records this on disk, because such a member must never start without data. For a joining member, status records it as
+// soon as the member has a log: it may get its vote before it is healthy.
 func (h *health) status(ctx context.Context) (string, error) {
 	said, err := h.healthy(ctx)
 	if err == nil || h.joiningWithLog() {

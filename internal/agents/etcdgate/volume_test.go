@@ -141,7 +141,7 @@ func TestAnInterruptedStartIsRepeatedUntilTheMemberIsEstablished(t *testing.T) {
 				if refusal != nil || err != nil || found == nil || *found != ours() {
 					t.Fatalf("expected a start with the marker in place: %+v, %+v, %v", refusal, found, err)
 				}
-				// admit is called twice, because the next start can be interrupted too.
+				// This start may be interrupted, too, so another call of admit must also allow etcd to start.
 				if _, refusal := admit(o); refusal != nil {
 					t.Errorf("the second time: %+v", refusal)
 				}

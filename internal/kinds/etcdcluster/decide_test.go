@@ -13,7 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/etcdstart"
 )
 
-// denied simulates that opcrew must not create pods of this spec, because the requester may not read a Secret.
+// denied simulates that opcrew must not create pods of this spec, because the user who last edited the cluster may not
+// read a Secret that the pods use.
 func denied(w world) world {
 	w.unsafe = model.NewObstacle(common.ReasonRequesterMayNot, "bob may not get secrets bank")
 	return w
@@ -91,8 +92,8 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		// Regressions: a user could not correct a bad change if it affected the only member, or a majority.
 		"a bad image of the only member is taken back": {observed(clustertest.New(clustertest.Sized(1)), 1).unpulled(0).running(0, "", "3.5.99"), "change " + n(0) + " to 3.5.35"},
 		"a bad field of a majority is taken back":      {observed(claims, 3).asks(clustertest.WithEnv("A", "bad")).unpulled(1, 2), "recreate " + n(1)},
-		// Regression: one member could not start a bad version. opcrew then changed a second member to this version
-		// too, only because that one had failed to answer once.
+		// Regression: one member could not start a bad version. A second member once failed to answer, and opcrew then
+		// changed this second member to the bad version, too.
 		"a bad version goes no further":         {observed(plain, 5).asks(clustertest.Versioned("3.5.99")).unpulled(1).running(1, "", "3.5.99").down(2), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found"},
 		"nor to a second one that cannot start": {observed(plain, 5).asks(clustertest.Versioned("3.5.99")).unpulled(1, 2).running(1, "", "3.5.99"), "wait for " + n(1) + " to be healthy: container etcd: ImagePullBackOff: not found"},
 		// Regressions: a member that could not join blocked every other change of the cluster.
@@ -113,8 +114,8 @@ func TestTheNextStepIsTheFirstRungOnWhichThereIsSomethingToDo(t *testing.T) {
 		"hibernate is nothing for emptyDir": {observed(plain, 3).asks(clustertest.Hibernates, clustertest.Sized(5)), "add member " + n(3)},
 		"there is no view yet":              {unseen(observed(plain, 3).asks(clustertest.Sized(5))), "wait for a response of the cluster"},
 		"a step was taken just now":         {stale(observed(plain, 3).asks(clustertest.Sized(5))), "wait for the next read of the members"},
-		// Regression: opcrew deleted a member's pod, or added a learner, and only then found that the requester's
-		// rights did not permit the new pod.
+		// Regression: opcrew deleted a member's pod, or added a learner, and only then found that the user who edited
+		// the cluster lacked a permission for the new pod.
 		"what the requester may not use, claims":   {denied(observed(claims, 3).asks(clustertest.WithEnv("A", "1"))), "nothing"},
 		"what the requester may not use, emptyDir": {denied(observed(plain, 3).asks(clustertest.WithEnv("A", "1"), clustertest.Sized(5))), "nothing"},
 	} {

@@ -46,8 +46,8 @@ type decision struct {
 	// dropClaim names the members whose claims opcrew recreates to match the spec. No data was ever written to these
 	// claims.
 	dropClaim map[string]bool
-	// establish holds members whose pods lose their permission to start etcd on an empty volume. show holds members
-	// that clients may reach from now on.
+	// establish holds the members whose pods lose their permission to start etcd on an empty volume, because the
+	// members have data now. show holds other members, which clients may reach from now on.
 	establish, show []model.Member
 	// target is the etcd version that members change to next; empty if they keep their version.
 	target string
@@ -55,7 +55,7 @@ type decision struct {
 	invalid *model.Obstacle
 }
 
-// maxAge is how old the last view of the members may be for a decision to rely on it.
+// maxAge is how old the prober's last reading of the members may be. Decisions do not rely on an older reading.
 const maxAge = 15 * time.Second
 
 // follow adopts a rule's verdict. It returns false if the verdict is empty, so that the next rule decides.

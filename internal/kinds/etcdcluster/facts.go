@@ -74,7 +74,7 @@ type facts struct {
 	disks map[string]model.Disk
 	// unbound names the first pod whose claim has no volume, and why.
 	unbound workload.UnboundCause
-	// view is the prober's last view of the members; its time is zero if there was none.
+	// view is what the prober last read from the members; its time is zero if the prober has read nothing yet.
 	view etcd.View
 	// otherID is the ID of another etcd cluster that responds at the members' addresses; empty if there is none.
 	otherID string
@@ -89,9 +89,9 @@ type facts struct {
 	refused apply.Refused
 	// history records what opcrew did to the cluster's data earlier.
 	history steps.History
-	// unsafe explains why pods of this spec may not be written, such as a Pod Security Standard that they would break;
-	// nil if they may. unsafeAgain is the time until opcrew checks this again; 0 if only an event can change the
-	// result.
+	// unsafe explains why opcrew must not write pods with this spec, for example because they would break a Pod
+	// Security Standard; nil if it may write them. unsafeAgain is the time until the next check; 0 if only an event can
+	// change the result.
 	unsafe      *model.Obstacle
 	unsafeAgain time.Duration
 	// tls is the problem with the certificates; nil if there is none.

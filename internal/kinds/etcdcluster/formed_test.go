@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/etcd"
 )
 
-// Regression: a cluster was deleted and recreated under the same name. opcrew then used its last view of the old
-// cluster, and treated the new cluster as formed.
+// Regression: a cluster was deleted and recreated under the same name. opcrew then used what the prober had last read
+// from the old cluster, and treated the new cluster as formed.
 func TestAClusterIsFormedByItsOwnFirstMembersOnly(t *testing.T) {
 	old := clustertest.New(clustertest.Unformed)
 	w := observed(old, 3)
@@ -125,8 +125,8 @@ func TestAClusterIsNotFormedByWhatWasSeenBeforeItsPods(t *testing.T) {
 	if w.lastPod = born.LastPod(key, w.now, w.pods); w.formation(w.c).IsFormed() {
 		t.Error("expected a pod that came since to be looked at first")
 	}
-	// Found by fault injection: the next view of the members looked the same, so no reconcile started for ten seconds
-	// or more.
+	// Found by fault injection: when the prober read the members again, nothing had changed, so no reconcile started
+	// for ten seconds or more.
 	if w.quorumSince = clustertest.Noon; w.again(w.c, w.decide(w.c)) > time.Second {
 		t.Errorf("expected the next look to be seen soon, got %s", w.again(w.c, w.decide(w.c)))
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// keeps returns a function that selects existing objects to keep although the plan does not declare them. Pods and
-// claims stay until the members are known from a fresh view. They also stay if they may belong to a member that was
-// added after the view.
+// keeps returns a function that reports whether an existing object that the plan does not declare must be kept. opcrew
+// keeps all pods and claims until it has an up-to-date list of the members. Later it still keeps those that may belong
+// to a member that was added after the list was read.
 func (p planner) keeps() func(client.Object) bool {
 	c, d := p.c, p.d
 	fresh := p.fresh(c)
@@ -56,8 +56,8 @@ func (f facts) fresh(c *etcdv1beta2.EtcdCluster) bool {
 	return c.Status.ClusterID == "" || f.view.Err == nil && !f.view.At.IsZero() && !f.view.Stale
 }
 
-// joins reports whether a pod or claim is newer than the last view. The view may then lack the member to which the
-// object belongs.
+// joins reports whether a pod or claim was created after opcrew last read the members. The list of members may then
+// lack the member to which the object belongs.
 func (p planner) joins(object client.Object) bool {
 	return !p.view.At.IsZero() && !object.GetCreationTimestamp().Time.Before(p.view.At.Truncate(time.Second))
 }

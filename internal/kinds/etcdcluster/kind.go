@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package etcdcluster reconciles EtcdClusters. etcd's member list determines the members, and pods are matched to them.
-// At most one thing changes at a time, and only with a healthy quorum. The rules are in subpackages; this package has
-// their inputs (inputs.go), their order (decide.go) and what follows from them (plan.go, status.go).
+// Package etcdcluster reconciles EtcdClusters. etcd's member list determines the members; pods are matched to them. At
+// most one thing changes at a time, and only with a healthy quorum. Subpackages contain the rules. This package
+// collects their inputs (inputs.go), applies them in order (decide.go), and turns decisions into plans and statuses.
 package etcdcluster
 
 import (

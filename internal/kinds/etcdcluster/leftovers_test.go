@@ -15,7 +15,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// leaving adds the pod of a removed member that is being deleted.
+// leaving adds the pod of a removed member. The pod is being deleted.
 func (w world) leaving(serial int64, nodeAnswers bool) world {
 	gone := observed(w.c, 0).with(serial, false)
 	name := model.MemberName(w.c, serial)

@@ -83,8 +83,8 @@ func (w world) nodeGone(serial int64) world {
 	return w
 }
 
-// A majority of old members may run on nodes that are cut off. They still serve the clients that reach them, until
-// someone stops them.
+// A majority of old members may run on nodes that are cut off. They still serve the clients that reach them, until a
+// user stops them.
 func TestNoClientIsSentToTheRestoredMemberWhileAnEarlierMajorityMayRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		world world

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Line returns a text without control characters. If the text is longer than most bytes, Line cuts it. The result is a
-// copy, so that a large reply that contained the text does not stay in memory.
+// Line returns a text without control characters, cut to the limit (most, in bytes). The result is a copy, so that a
+// large reply that contained the text does not stay in memory.
 func Line(text string, most int) string {
 	if len(text) > most {
 		text = text[:most]
@@ -24,7 +24,8 @@ func Line(text string, most int) string {
 	}, strings.Clone(strings.ToValidUTF8(text, "")))
 }
 
-// Words reports whether a text is not longer than most bytes and has only printable ASCII characters without blanks.
+// Words reports whether a text is not longer than the limit (most, in bytes), and consists only of printable ASCII
+// characters other than blanks.
 func Words(text string, most int) bool {
 	return len(text) <= most && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }

@@ -84,7 +84,7 @@ func (s *catalog) meta(ctx context.Context, i item) (*backup.Meta, error) {
 	}
 	r, _, err := s.Get(ctx, backup.MetaName(i.key))
 	if backup.ReasonOf(err, "") == backup.ReasonObjectMissing {
-		return nil, nil // the backup's record was removed since it was listed
+		return nil, nil // the record was deleted after it was listed
 	}
 	if err != nil {
 		return nil, err

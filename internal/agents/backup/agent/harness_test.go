@@ -23,7 +23,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// TestMain also runs as the separate process that reads snapshots, because the test binary starts itself again.
+// TestMain runs the tests. With the argument datadir.Subcommand, it instead acts as the separate process that reads
+// snapshots, because the agent starts its own program, here the test binary, as this process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == datadir.Subcommand {
 		if err := datadir.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {

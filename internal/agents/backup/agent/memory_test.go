@@ -59,7 +59,7 @@ func TestASaveOfAGigabyteFitsIntoASmallContainer(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // an error does not matter: the connection only shows an open port
+			_ = connection.Close() // an error of Close does not matter: the test only checks that the port is open
 		}
 		return err
 	})

@@ -41,7 +41,8 @@ func (a *Agent) pruneBut(ctx context.Context, s *catalog, keep int, own []string
 	return result, others, nil
 }
 
-// judge reads the records of backups. Its result says whether each backup is complete and to which cluster it belongs.
+// judge reads the records of backups. It returns for each backup whether the backup is complete, and to which cluster
+// it belongs.
 func (s *catalog) judge(ctx context.Context, items []item, own []string) ([]backup.Stored, error) {
 	var out []backup.Stored
 	for _, i := range items {

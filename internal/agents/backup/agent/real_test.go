@@ -96,8 +96,9 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 	return client
 }
 
-// fill writes keys, deletes some of them, and attaches a lease to one. It compacts the history at a deletion, because
-// etcd releases differ in what they keep there. It returns the number of keys and the revision.
+// fill writes keys, deletes some of them, and attaches a lease to one. It compacts the history at the revision of a
+// deletion, because etcd releases differ in what they keep of such a revision. It returns the number of keys and the
+// revision.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
 	lease, err := c.Grant(t.Context(), 3600)
@@ -230,7 +231,8 @@ type writerFunc func([]byte)
 
 func (w writerFunc) Write(p []byte) (int, error) { w(p); return len(p), nil }
 
-// slow is a store whose Put calls act after the first bytes of a snapshot have arrived, before it writes the object.
+// slow is a store that calls act during Put, after the first bytes of a snapshot have arrived and before the object is
+// written.
 type slow struct {
 	store.Store
 	act func()
@@ -292,7 +294,7 @@ func TestARealS3ServerIsSavedTo(t *testing.T) {
 	eventually.True(t, patience, "the server listens", func() error {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
-			_ = connection.Close() // an error does not matter: the connection only shows an open port
+			_ = connection.Close() // an error of Close does not matter: the test only checks that the port is open
 		}
 		return err
 	})

@@ -55,8 +55,8 @@ func (a *Agent) act(ctx context.Context, o backup.Order) (backup.Result, error) 
 	}
 }
 
-// failed adds the reason of a failure to a result. If the pod was stopped or the order timed out, that is the reason,
-// and not the error that followed from it.
+// failed adds the reason for a failure to the result of an order. If the pod was stopped or the order timed out, failed
+// reports this as the reason, instead of the error that resulted from it.
 func failed(whole, bounded context.Context, r backup.Result, err error, o backup.Order) backup.Result {
 	r.Outcome, r.Reason, r.Message = backup.Failed, backup.ReasonOf(err, backup.ReasonStoreFailed), err.Error()
 	switch {

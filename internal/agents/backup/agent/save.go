@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// save saves a snapshot, unless an earlier run of this order has already saved one. Then it removes older backups.
+// save saves a snapshot, unless an earlier run of this order has already saved one. After that, save removes older
+// periodic backups if the order requests this.
 func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Result, error) {
 	result, err := a.existing(ctx, s, o)
 	if err != nil {
@@ -35,7 +36,7 @@ func (a *Agent) save(ctx context.Context, s *catalog, o backup.Order) (backup.Re
 	return a.pruneAfter(ctx, s, o, *result), nil
 }
 
-// pruneAfter removes older backups after a save. The new backup counts as complete even if this fails.
+// pruneAfter removes older backups after a save. If the removal fails, the new backup still counts as complete.
 func (a *Agent) pruneAfter(ctx context.Context, s *catalog, o backup.Order, result backup.Result) backup.Result {
 	own := append([]string{result.ClusterID}, o.Save.Former...)
 	pruned, others, err := a.pruneBut(ctx, s, o.Save.Keep, own, strings.TrimPrefix(result.Object, s.bucket), strings.TrimPrefix(o.Save.Spare, s.bucket))
@@ -132,7 +133,7 @@ func next(answers []snapshot.Answer, broken []string) (*snapshot.Answer, error) 
 	return nil, nil
 }
 
-// source adds a reason code to an error of an etcd member, for the result of the order.
+// source adds a reason code to an error of an etcd member. The agent reports the code in its result.
 func source(err error) error {
 	if errors.Is(err, snapshot.ErrBroken) {
 		return &backup.Error{Reason: backup.ReasonSnapshotBroken, Err: err}
@@ -140,7 +141,7 @@ func source(err error) error {
 	return &backup.Error{Reason: backup.ReasonEtcdRefused, Err: err}
 }
 
-// takeFrom streams the snapshot of a member into the store, and then writes its record.
+// takeFrom streams the snapshot of a member into the store, and then writes the record of the new backup.
 func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluster *snapshot.Cluster, from snapshot.Answer) (backup.Result, error) {
 	m := backup.Meta{
 		Order: o.ID, Time: o.Save.Time.UTC(), SavedAt: a.Clock.Now().UTC(), Revision: from.Revision,
@@ -173,8 +174,8 @@ func (a *Agent) takeFrom(ctx context.Context, s *catalog, o backup.Order, cluste
 	return result, nil
 }
 
-// onEnd is a reader that calls act at the end of the data, just before the new object replaces an old one. act then
-// removes the old object's record, which must never describe the new object.
+// onEnd is a reader that calls act once its source has ended, just before the store replaces the old object with the
+// new one. act deletes the record of the old object, because this record must never describe the new object.
 type onEnd struct {
 	io.Reader
 	act func() error

@@ -13,8 +13,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// takeOver creates a data directory from the data of one member, unless the same order has already created it. The
-// member sends a snapshot, which needs no quorum and changes nothing.
+// takeOver creates a data directory from the data of one member, unless an earlier run of this order (a task from the
+// operator) has already created it. The member sends a snapshot. Sending a snapshot needs no quorum and changes
+// nothing.
 func (a *Agent) takeOver(ctx context.Context, o backup.Order) (backup.Result, error) {
 	if before, err := madeBefore(o); before != nil || err != nil {
 		return settled(before), err

@@ -5,8 +5,8 @@
 // directory and compares the data with the backup's record (prove.go). For a restore it moves the directory atomically
 // to the place where the member expects it (place.go).
 //
-// etcd's own code reads the snapshot, and terminates the process if the data is impossible. Therefore it runs in a
-// separate process (apart.go), whose end is reported as an error.
+// etcd's own code reads the snapshot, and terminates the process if the data is invalid. Therefore this code runs in a
+// separate process (apart.go). If the separate process ends early, the caller gets an error.
 //
-// Packages store and snapshot download the snapshot and check its hash.
+// Package agent downloads the snapshot from a backup or a member, and checks its hash.
 package datadir

@@ -17,15 +17,17 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// markerFile is the path, in the data directory, of the file that records which order restored the directory. It is
-// below the member directory, because etcd would warn about an unknown file directly in the data directory.
+// markerFile is the path, inside the data directory, of the file that records which order (a task from the operator)
+// restored the directory. The file is in the member directory, because etcd would warn about an unknown file at the top
+// level of the data directory.
 const markerFile = "member/opcrew-restore.json"
 
-// Marker records in a data directory which order restored it.
+// Marker is the content of a file in a data directory. It records which order (a task from the operator) restored the
+// directory.
 type Marker struct {
 	Order   string         `json:"order"`
 	Restore backup.Restore `json:"restore"`
-	// Result is the result of the order that created the directory.
+	// Result is the result of the restore that created the directory.
 	Result backup.Result `json:"result"`
 }
 
@@ -113,7 +115,7 @@ func (p Place) Finish(m Marker) error {
 }
 
 func (p Place) move() error {
-	// os.Rename does not replace an empty directory, but this system call does.
+	// os.Rename does not replace an empty directory, but syscall.Rename does.
 	if err := syscall.Rename(p.Made(), p.dir); err != nil {
 		return fmt.Errorf("rename %s to %s: %w", p.Made(), p.dir, err)
 	}
@@ -130,7 +132,7 @@ func syncTree(dir string) error {
 	})
 }
 
-// volume adds a reason code to an error of the volume, for the result of the order.
+// volume adds a reason code to an error of a file operation on the volume. The agent reports the code in its result.
 func volume(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return backup.Fail(backup.ReasonDiskFull, "the volume of the data directory is full: %w", err)

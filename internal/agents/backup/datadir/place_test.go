@@ -36,7 +36,7 @@ func TestADataDirectoryAppearsAtomically(t *testing.T) {
 		if m, err := p.Look("1", member()); m != nil || err != nil {
 			t.Errorf("expected nothing in the place before the end, got %v, %v", m, err)
 		}
-		made(t, p) // the directory is left behind, as after a crash
+		made(t, p) // the first call has left its work directory behind, as a crash would
 		must(t, p.Finish(Marker{Order: "1", Restore: member(), Result: backup.Result{Object: "o"}}))
 		if m, err := p.Look("1", member()); err != nil || m == nil || m.Result.Object != "o" {
 			t.Errorf("got %+v, %v", m, err)

@@ -61,8 +61,8 @@ func proofConfig(dir string) *embed.Config {
 	return c
 }
 
-// compare compares the data with the record at the recorded revision. Later entries and expired leases do not change
-// the data at that revision.
+// compare compares the data with the record, at the revision in the record. Log entries after that revision and expired
+// leases do not change the data at that revision.
 func compare(ctx context.Context, kv mvcc.KV, m *backup.Meta) (backup.Verification, error) {
 	v := backup.Verification{Revision: kv.Rev(), Recorded: m != nil}
 	at := v.Revision

@@ -12,8 +12,8 @@ import (
 	"io"
 )
 
-// sector is a number of bytes. The size of every etcd database is a multiple of it. If a file is longer than such a
-// multiple by the size of a hash, etcdutl treats the end of the file as the hash of the database.
+// sector is the unit of file sizes, in bytes: the size of every etcd database is a multiple of it. If a file exceeds
+// such a multiple by exactly the size of a hash, etcdutl treats the end of the file as the hash of the database.
 const sector = 512
 
 // ErrBroken is the error for a snapshot whose final hash does not match.

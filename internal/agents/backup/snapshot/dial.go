@@ -42,7 +42,7 @@ func dial(endpoint string, config *tls.Config) (*member, error) {
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            []string{endpoint},
 		TLS:                  config,
-		Logger:               zap.NewNop(), // the result of the order contains the errors
+		Logger:               zap.NewNop(), // the agent reports errors in its result instead
 		DialKeepAliveTime:    keepAlive,
 		DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions:          []grpc.DialOption{grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window)},

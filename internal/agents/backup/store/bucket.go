@@ -14,9 +14,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// A snapshot is uploaded in parts of partSize bytes, and partsAtOne parts are in memory and sent at the same time.
-// S3 allows no smaller parts, and at most 10,000 parts per object. Together they hold 50 GB, which is enough: an etcd
-// database has up to about 8 GB.
+// A snapshot is uploaded in parts of partSize bytes; partsAtOne parts are in memory and sent at the same time. S3
+// allows no smaller parts, and at most 10,000 parts per object. So an object can have 50 GB, which is enough, because
+// an etcd database has up to about 8 GB.
 const (
 	partSize   = 5 << 20
 	partsAtOne = 2
@@ -68,7 +68,7 @@ func (b *bucket) Get(ctx context.Context, key string) (io.ReadCloser, int64, err
 	return body{r, b, key}, r.Size(), nil
 }
 
-// body reads an object. It adds reason codes to the errors of its reader, because the result of the order needs them.
+// body reads an object. It adds reason codes to read errors, because the agent reports such a code in its result.
 type body struct {
 	*blob.Reader
 	from *bucket

@@ -103,7 +103,7 @@ func reasonOf(err error, code string, status int, doing string) backup.Reason {
 	case slices.Contains(denied, code), status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return backup.ReasonAccessDenied
 	case status == http.StatusNotFound && !strings.Contains(doing, "object"), status == http.StatusNotFound && strings.HasPrefix(doing, "write"):
-		return backup.ReasonBucketMissing // this call needs no existing object, so the bucket is missing
+		return backup.ReasonBucketMissing // this call needs no existing object, so only the bucket can be missing
 	case status == http.StatusNotFound, errors.Is(err, storage.ErrObjectNotExist):
 		return backup.ReasonObjectMissing
 	case status == 0 && unreachable(err):

@@ -17,7 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// These modes let the group of the volume read the files, and no other user.
+// With these modes, the owner and the group of a file can read it; other users cannot.
 const (
 	fileMode   fs.FileMode = 0o640
 	folderMode fs.FileMode = 0o750

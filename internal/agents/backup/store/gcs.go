@@ -77,7 +77,8 @@ func gcsFile(ctx context.Context, from secret) (gcp.TokenSource, mask, error) {
 		ClientSecret string                 `json:"client_secret"`
 		RefreshToken string                 `json:"refresh_token"`
 	}
-	// Other types of credentials refer to files and URLs, which this process must not read on behalf of a Secret.
+	// Other types of credentials refer to files and URLs. The agent must not read these only because a Secret names
+	// them.
 	known := []google.CredentialsType{google.ServiceAccount, google.AuthorizedUser}
 	if json.Unmarshal([]byte(text), &file) != nil || !slices.Contains(known, file.Type) {
 		return nil, nil, backup.Fail(backup.ReasonSecretInvalid, "credentials.json in the storage Secret does not belong to a Google service account or user")

@@ -24,8 +24,8 @@ const (
 	defaultRegion = "us-east-1"
 	// defaultOSS is the default endpoint of the CoreOS operator, with https instead of http.
 	defaultOSS = "https://oss-cn-hangzhou.aliyuncs.com"
-	// connectTime is the time limit for one connection attempt. It is short, so that an unreachable server is reported
-	// before the order times out.
+	// connectTime is the time limit for one connection attempt. It is short, so that the agent reports an unreachable
+	// server before the whole task times out.
 	connectTime = 5 * time.Second
 )
 
@@ -45,7 +45,7 @@ func openS3(ctx context.Context, t backup.Target, name string) (*bucket, error) 
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
-		// The original error may quote the secret value that it could not parse, so it is not included.
+		// The original error is not included, because it may quote the content of the Secret.
 		return nil, backup.Fail(backup.ReasonSecretInvalid, "credentials and config of the storage Secret are not AWS files with a profile default")
 	}
 	if from != "" && cfg.Credentials != nil {

@@ -56,7 +56,7 @@ func (m mask) apply(text string) string {
 	return text
 }
 
-// iniValues returns the values of an AWS file whose names show that they are secret.
+// iniValues returns those values in an AWS file that are secret according to their names.
 func iniValues(text string) mask {
 	var out mask
 	for line := range strings.Lines(text) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package store reads and writes the objects of backups. It supports S3, the object stores of Google, Azure and
-// Alibaba, and a folder on a volume. Each error is one line that names what to check. It has a reason of package backup
-// and contains no secrets.
+// Alibaba, and a folder on a volume. Each error is one line that names what to check. It has a reason code that package
+// backup defines, and contains no secrets.
 //
 // Package agent decides what the objects contain.
 package store
@@ -23,7 +23,7 @@ type Object struct {
 	Size int64
 }
 
-// Store holds objects. Its errors have a reason of package backup.
+// Store holds objects. Each of its errors has a reason code that package backup defines.
 type Store interface {
 	// Put writes or replaces an object atomically. If the content ends with an error, or ctx ends, nothing changes.
 	Put(ctx context.Context, key string, content io.Reader) error

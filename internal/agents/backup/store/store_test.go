@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// parts is content so large that the upload consists of several parts.
+// parts is content that is so large that it is uploaded in several parts.
 var parts = strings.Repeat("0123456789abcdef", 20<<20/16) + "end"
 
 // each runs a test with a bucket, and with a folder.

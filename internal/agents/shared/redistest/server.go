@@ -154,9 +154,9 @@ func (s *Server) Until(word string, args ...string) {
 	})
 }
 
-// Replicate makes the server a replica of another server, and waits until both know each other and the replica has
-// copied the data. It repeats CLUSTER MEET, because one call may introduce only one of the servers: a handshake ends
-// after the node timeout.
+// Replicate makes the server a replica of another server, and waits until both servers list each other and the replica
+// has copied the data. It repeats CLUSTER MEET, because the servers drop a handshake that does not succeed within the
+// node timeout.
 func (s *Server) Replicate(primary *Server) {
 	s.volume.Helper()
 	self, other := s.Do("CLUSTER", "MYID"), primary.Do("CLUSTER", "MYID")

@@ -33,7 +33,7 @@ func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	return steps.History{Cluster: cluster}
 }
 
-// Record changes the history of a cluster. A history that Of has already returned does not change.
+// Record changes the history of a cluster. Histories that the method Of returned earlier stay unchanged.
 func (u *Histories) Record(key types.NamespacedName, cluster string, change func(*steps.History)) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

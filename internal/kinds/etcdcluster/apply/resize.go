@@ -50,8 +50,8 @@ func (t Taker) Resize(ctx context.Context, c *etcdv1beta2.EtcdCluster, m model.M
 	return t.wrote(pod, err)
 }
 
-// recreateForResize marks a pod as outdated, so that opcrew recreates it with the new resources. To do this, it records
-// settings on the pod that match no spec.
+// recreateForResize marks a pod as outdated, so that opcrew recreates it with the new resources. To mark the pod, it
+// sets the pod's settings annotation to a value that matches no spec.
 func (t Taker) recreateForResize(ctx context.Context, m model.Member) error {
 	change := build.PodPatch{Pod: m.Pod}
 	change.Annotate(model.SettingsAnnotation, "cannot be resized")
@@ -81,7 +81,7 @@ func cannotResize(err error) bool {
 	}
 	switch details := status.Status().Details; {
 	// NotFound means that this version of Kubernetes has no subresource resize, or that the pod is gone. If the pod is
-	// gone, the next read shows this.
+	// gone, opcrew notices this when it next reads the pods.
 	case apierrors.IsMethodNotSupported(err), apierrors.IsNotFound(err):
 		return true
 	case !apierrors.IsInvalid(err) || details == nil:

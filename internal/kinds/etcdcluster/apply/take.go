@@ -47,7 +47,7 @@ func (t Taker) Take(ctx context.Context, c *etcdv1beta2.EtcdCluster, s *steps.St
 		t.Refused.Forget(key)
 		return nil
 	case errors.Is(err, steps.ErrChanged), errors.Is(err, etcd.ErrNotWatched), errors.Is(err, etcd.ErrBusy), errors.Is(err, etcd.ErrLearnerNotReady):
-		t.Refused.Record(key, t.Clock.Now(), "") // the next view of the members comes soon and shows what has changed
+		t.Refused.Record(key, t.Clock.Now(), "") // no message: the prober soon reads the members again
 		return kit.ErrNotNow
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, steps.ErrQuorum), errors.Is(err, steps.ErrNoEntries), errors.Is(err, etcd.ErrUnhealthy), errors.Is(err, etcd.ErrTooManyLearners):
 		t.Refused.Record(key, t.Clock.Now(), err.Error())

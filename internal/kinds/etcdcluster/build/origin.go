@@ -23,8 +23,8 @@ type Origin struct {
 	Object string
 	Bump   *int64
 	From   *backup.Source
-	// Requester is the user who created or last edited the object that names the place; nil if the cluster itself names
-	// it.
+	// Requester is the user who created or last edited the object that specifies Place; nil if this object is the
+	// EtcdCluster itself.
 	Requester *string
 	// TLSSecret is the Secret with the client certificate for reading the member; empty without TLS.
 	TLSSecret string

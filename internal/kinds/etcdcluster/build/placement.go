@@ -36,8 +36,8 @@ func placement(spec *corev1ac.PodSpecApplyConfiguration, c *etcdv1beta2.EtcdClus
 	case policy != nil && policy.AntiAffinity:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().WithTopologyKey(corev1.LabelHostname).WithLabelSelector(others))))
-	// The spread constraints below are not enough: for the scheduler, they count less than a node that already has the
-	// image.
+	// The spread constraints below are not enough: the scheduler prefers a node that already has the image to a node
+	// that satisfies these constraints.
 	default:
 		spec.WithAffinity(corev1ac.Affinity().WithPodAntiAffinity(corev1ac.PodAntiAffinity().
 			WithPreferredDuringSchedulingIgnoredDuringExecution(corev1ac.WeightedPodAffinityTerm().WithWeight(100).

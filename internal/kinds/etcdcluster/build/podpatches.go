@@ -57,8 +57,8 @@ func Repairs(c *etcdv1beta2.EtcdCluster, members []model.Member) []kit.Patch {
 		}
 		if m.Healthy && m.Version == versions.Desired(c) && model.VersionOf(m.Pod) != versions.Desired(c) && !m.Outdated {
 			change.Annotate(etcdv1beta2.VersionAnnotation, versions.Desired(c))
-			// Usually the pod's spec already has this image. It has another one only if the image was changed and the
-			// kubelet has not restarted etcd yet.
+			// Usually the pod's spec already has this image. It has another image only if the image was changed
+			// manually and the kubelet has not restarted etcd yet.
 			change.run(image(c, versions.Desired(c)))
 			change.Intent += " " + versions.Desired(c)
 		}

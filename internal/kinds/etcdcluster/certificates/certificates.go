@@ -19,7 +19,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster/model"
 )
 
-// Bundle is a Secret with a certificate, its key, and the CA with which its owner verifies other certificates.
+// Bundle is a Secret with a certificate and its key, and with the CA by which the owner of the certificate verifies the
+// certificates of others.
 type Bundle struct {
 	Secret, field       string
 	certKey, keyKey, ca string
@@ -39,8 +40,9 @@ func Bundles(c *etcdv1beta2.EtcdCluster) []Bundle {
 	return slices.DeleteFunc(all, func(b Bundle) bool { return b.Secret == "" })
 }
 
-// Check returns the first problem with the certificate Secrets; nil if there is none. held has the data of the Secrets
-// by name, nil for a missing Secret. Each Secret must be valid, and each side must trust the other's certificate.
+// Check returns the first problem with the certificate Secrets; nil if there is none. held contains the data of each
+// Secret by name; nil for a missing Secret. Each Secret must be valid, and each side of a connection must trust the
+// certificate of the other side.
 func Check(c *etcdv1beta2.EtcdCluster, held map[string]map[string][]byte, now time.Time) *model.Obstacle {
 	for _, b := range Bundles(c) {
 		if why := b.check(held[b.Secret], now); why != nil {

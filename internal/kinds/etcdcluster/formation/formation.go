@@ -101,9 +101,8 @@ func (in *Input) firstNames() []string {
 	return out
 }
 
-// SeenBeforeLastPod reports whether the last view of the members shows a quorum of first members, but was read before
-// the cache had the last of their pods. If the next view shows the same, no event starts a reconcile, so the caller
-// must schedule one.
+// SeenBeforeLastPod reports whether the prober last found a quorum of first members before the cache contained all of
+// their pods. If the prober finds the same again, no event starts a reconcile, so the caller must schedule one.
 func (in *Input) SeenBeforeLastPod() bool {
 	return in.Cluster.Status.ClusterID == "" && in.View.HasQuorum() && in.View.At.Before(in.LastPod)
 }
@@ -124,7 +123,7 @@ func (in *Input) NextLook() time.Duration {
 	return max(0, StragglerTime-in.Now.Sub(in.QuorumSince))
 }
 
-// AllCreated reports whether the pods of all first members exist, and no other pods.
+// AllCreated reports whether the pods of all first members exist and there are no other pods.
 func (in *Input) AllCreated() bool {
 	for _, name := range in.firstNames() {
 		if in.Pods[name] == nil {

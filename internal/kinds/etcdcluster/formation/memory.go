@@ -22,8 +22,8 @@ type origin struct {
 	uid types.UID
 	// quorum is when the current quorum was first seen; zero if there is none.
 	quorum time.Time
-	// members is the number of members with which the cluster was created. The first pod records it too, but opcrew
-	// needs it before the cache shows this pod, and the spec may have changed by then.
+	// members is the number of members with which the cluster was created. An annotation of the first pods records it,
+	// too. But opcrew needs the number before the cache shows these pods, and the spec may have changed by then.
 	members int32
 	// pods records when the pod of each first member appeared in the cache, by the pod's UID.
 	pods map[types.UID]time.Time

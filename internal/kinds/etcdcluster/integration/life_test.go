@@ -188,7 +188,7 @@ func TestAnUpgradeGoesOverEveryMinorVersionOneMemberAtATime(t *testing.T) {
 	s.awaitWhole()
 }
 
-// Regression: etcd 3.7 could not read the logs of members that were created with 3.5 and had few writes since then.
+// Regression: etcd 3.7 could not read the logs of members that were created with 3.5 and had received few writes since.
 func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []option
@@ -205,7 +205,8 @@ func TestAQuietClusterBegunOn35GoesTo37AndOneBegunOn36AtOnce(t *testing.T) {
 			s.awaitWhole()
 			before := store.Advanced()
 			if test.restart {
-				store.Break(etcdtest.Fault{Call: "Advance", After: true}) // the step is carried out, but its first answer is lost
+				// etcd carries out the step, but its first response is lost.
+				store.Break(etcdtest.Fault{Call: "Advance", After: true})
 			}
 			s.edit(versioned("3.7.3"))
 			if test.restart {

@@ -66,7 +66,7 @@ func TestAClusterThatShrinksLosesTheMemberOnACordonedNodeFirst(t *testing.T) {
 	s.awaitCondition(common.ConditionPlacement, "True Spread")
 	pods := s.pods()
 	oldest := pods[slices.IndexFunc(pods, func(pod corev1.Pod) bool { return pod.Annotations[model.SerialAnnotation] == "0" })]
-	s.operator.Stop() // the restarted operator sees the node before it decides
+	s.operator.Stop() // the operator must see the cordoned node before it sees the new size
 	s.cordon(true, oldest.Spec.NodeName)
 	s.edit(sized(2))
 	s.operator.Start()

@@ -160,7 +160,7 @@ func (s *site) takeNodes(pods []corev1.Pod) {
 	}
 }
 
-// backedUp adds an EtcdBackup of the cluster with the given verified backup.
+// backedUp adds an EtcdBackup of the cluster. verified is the last verified backup in its status.
 func (s *site) backedUp(name string, verified *etcdv1beta2.BackupRecord) {
 	s.Helper()
 	b := &etcdv1beta2.EtcdBackup{}

@@ -113,8 +113,8 @@ func TestPodsAreRecreatedWhereTheKubeletCannotResizeThem(t *testing.T) {
 	s.wantRecreated(before, s.awaitLimit("2Gi"))
 }
 
-// The quota would also refuse a new pod. So opcrew must keep the old pod, because otherwise the member would be
-// missing.
+// The quota forbids the larger memory limit, for the running pod as well as for a new pod. So opcrew must keep the old
+// pod: if opcrew deleted it, the member would be missing.
 func TestAQuotaThatForbidsOtherResourcesCostsNoMember(t *testing.T) {
 	s := newSite(t)
 	s.create(withClaims, limited("1Gi"))

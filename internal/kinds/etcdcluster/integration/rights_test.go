@@ -79,7 +79,7 @@ func TestMembersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(t *testing.
 			}
 
 			s.tenant.Grant("get", "", "secrets", "bank")
-			s.edit(labelled("a")) // with this edit, opcrew checks the right at once, not only after a minute
+			s.edit(labelled("a")) // this edit makes opcrew check the permission at once instead of after a minute
 			s.awaitWhole()
 			for _, pod := range s.pods() {
 				if !operator.ReadsSecret(&pod, "bank") {

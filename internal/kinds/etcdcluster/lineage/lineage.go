@@ -32,8 +32,8 @@ type Input struct {
 }
 
 // FormerServes reports whether a pod from before a restore may still have clients. If so, the restored members get no
-// clients yet, because writes would be split between two clusters. A deleted pod counts until its grace period ends,
-// and longer if the pods from before the restore may still have a quorum.
+// clients yet, because writes would be split between two clusters. A deleted pod may have clients until its grace
+// period ends, and longer if the pods from before the restore may still have a quorum.
 func (in *Input) FormerServes() bool {
 	for _, pod := range in.Others.Pods {
 		if pod.Labels[model.VoterLabel] == model.IsVoter && !in.graceIsOver(pod) && !model.Ended(pod) {
@@ -43,8 +43,8 @@ func (in *Input) FormerServes() bool {
 	return in.FormerDecide() != ""
 }
 
-// graceIsOver reports whether the grace period of a deleted pod has ended. Its kubelet has then killed the pod, except
-// if the kubelet does not know of the deletion because its node is cut off.
+// graceIsOver reports whether the grace period of a deleted pod has ended. The kubelet has then killed the pod, unless
+// the node is cut off, so that the kubelet does not know of the deletion.
 func (in *Input) graceIsOver(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !in.Now.Before(pod.DeletionTimestamp.Time)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // IsPast reports whether a pod or claim belongs to a cluster that a restore has replaced, or to a canceled restore, and
-// may be deleted. A process with a stale status does not know of the restore, and deletes nothing.
+// may be deleted. It returns false if the status that opcrew has read is older than the restore.
 func (in *Input) IsPast(object client.Object) bool {
 	switch model.LineageOf(in.Cluster, object.GetName()) {
 	case model.OfSeed:

@@ -16,8 +16,8 @@ import (
 func AwaitHealthy(in *Input) steps.Verdict { return in.await(model.Member.Well) }
 
 // AwaitReady waits until the kubelets report all pods as ready, because only ready pods serve clients. opcrew checks
-// this before it removes or restarts a member. If a member is out of space, no pod is ready. The removal or restart may
-// free space, so AwaitReady then waits only until the members are healthy.
+// this before it removes or restarts a member. While etcd raises the alarm NOSPACE, healthy members may be unready, and
+// the removal or restart may free space. So AwaitReady then waits only until the members are healthy.
 func AwaitReady(in *Input) steps.Verdict {
 	full := slices.ContainsFunc(in.View.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmNoSpace })
 	if full {

@@ -12,8 +12,9 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// silentAfter is how long a learner whose pod is ready may fail to answer. After a snapshot, a learner serves clients
-// only once it has published its address, and etcd retries this every few seconds (etcd: publishV3).
+// silentAfter is how long a learner whose pod is ready may fail to answer. After it has received a snapshot, a learner
+// serves clients only once it has published its address. If publishing fails, etcd tries again after some seconds
+// (etcd: publishV3).
 const silentAfter = 2 * time.Minute
 
 // joining decides about each added member that does not vote yet: it promotes the member, or removes it if it cannot
@@ -40,8 +41,9 @@ func (in *Input) join(m model.Member) *steps.Step {
 		return steps.Remove(m, "its pod or its claim was created for an earlier spec")
 	case m.Learner && in.isSilent(m):
 		return steps.Remove(m, fmt.Sprintf("its pod has been ready for %s, but its etcd does not respond", silentAfter))
+	// A learner that has received a snapshot may need some seconds until it is healthy (etcd: publishV3).
 	case m.Started && m.Healthy && m.IsEstablished():
-		return steps.Promote(m) // after a snapshot the member may need some seconds to serve clients (etcd: publishV3)
+		return steps.Promote(m)
 	}
 	return nil
 }

@@ -18,8 +18,9 @@ var preferences = []func(model.Member) int64{superseded, cordoned, outdated, new
 // superseded prefers to remove members that must be replaced anyway.
 func superseded(m model.Member) int64 { return rank(m.Superseded) }
 
-// cordoned prefers to remove members on cordoned nodes, which may soon be drained. It comes before outdated, because an
-// outdated pod with a local volume on a cordoned node could not be scheduled again after opcrew recreates it.
+// cordoned prefers to remove members on cordoned nodes, which may soon be drained. It has priority over outdated: if a
+// member with a local volume on a cordoned node stayed, and opcrew recreated its outdated pod, the new pod could not be
+// scheduled.
 func cordoned(m model.Member) int64 { return rank(m.Node != nil && m.Node.Cordoned) }
 
 // outdated prefers to remove members whose pods must be recreated.

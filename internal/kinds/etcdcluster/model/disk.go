@@ -59,7 +59,7 @@ func NodesOf(volume *corev1.PersistentVolume) []string {
 			return r.Key == corev1.LabelHostname && r.Operator == corev1.NodeSelectorOpIn
 		})
 		if i < 0 {
-			return nil // this term allows other nodes too
+			return nil // this term does not name hosts, so other nodes can also use the volume
 		}
 		out = append(out, term.MatchExpressions[i].Values...)
 	}

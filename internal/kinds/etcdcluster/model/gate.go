@@ -63,11 +63,11 @@ func StartAs(mode etcdstart.Mode, id uint64) string {
 	return etcdstart.Start{Mode: mode, ID: fmt.Sprintf("%016x", id)}.String()
 }
 
-// bootstrappedBefore is part of etcd's message when it refuses to start on an empty volume because its peers know this
-// member as one that has run (etcd 3.4 to 3.7: isMemberBootstrapped).
+// bootstrappedBefore is part of the message with which etcd refuses to start on an empty volume because its peers know
+// that this member has already run (etcd 3.4 to 3.7: isMemberBootstrapped).
 const bootstrappedBefore = "has already been bootstrapped"
 
-// IsShutOut reports whether etcd ended because it has an empty volume, but its peers know this member as one that has
+// IsShutOut reports whether etcd ended because its volume is empty although its peers know that this member has already
 // run.
 func IsShutOut(pod *corev1.Pod) bool {
 	said := LastReport(pod)

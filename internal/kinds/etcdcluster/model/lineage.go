@@ -32,7 +32,8 @@ func LineageOf(c *etcdv1beta2.EtcdCluster, name string) Lineage {
 	switch {
 	case serial < 0:
 		return Current
-	case serial < at.Began(): // older than the last completed restore, even if a later one has started or was canceled
+	// The member is older than the last completed restore. A later restore may have started or been canceled.
+	case serial < at.Began():
 		return Former
 	case at.Phase != etcdv1beta2.PhaseRestored && serial == at.Serial:
 		return OfSeed

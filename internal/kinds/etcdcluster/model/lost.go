@@ -17,7 +17,7 @@ type Judge struct {
 	now time.Time
 	// nodeLossAfter is how long a node may be silent before its members count as lost.
 	nodeLossAfter time.Duration
-	// formed is true once the first members have formed the cluster. decides is true if the last view shows that the
+	// formed is true once the first members have formed the cluster. decides is true if the prober last found that the
 	// cluster has a quorum.
 	formed, decides bool
 	// persistent is true if members have claims.
@@ -116,8 +116,8 @@ func NodeLossAfter(c *etcdv1beta2.EtcdCluster) time.Duration {
 	return after
 }
 
-// MayRun explains why a lost member may still run and vote; empty if it cannot. A pod that no longer exists has ended:
-// its kubelet has ended it, or the user who force-deleted the pod confirmed that it has ended.
+// MayRun explains why a lost member may still run and vote; empty if it cannot. If its pod no longer exists, etcd has
+// ended: either the kubelet ended the pod, or a user force-deleted the pod and thereby confirmed that it has ended.
 func (m Member) MayRun() string {
 	switch {
 	case m.Answers:
@@ -128,8 +128,8 @@ func (m Member) MayRun() string {
 	switch {
 	case m.Node == nil, m.Node.OutOfService: // a pod whose node is gone has ended too
 		return ""
-	// On a silent node, the last report of the agent that starts etcd may be outdated too, so it does not show that
-	// etcd has stopped.
+	// If the node is silent, etcd may have started after the last report of opcrew's agent, so this report (see
+	// Refused) does not prove that etcd has stopped.
 	case !m.Node.SilentSince.IsZero():
 		return fmt.Sprintf("its node %s does not report, and may still run the member: once the machine is off, taint the node with node.kubernetes.io/out-of-service=:NoExecute, or delete the node", m.Pod.Spec.NodeName)
 	case Refused(m.Pod) != nil:

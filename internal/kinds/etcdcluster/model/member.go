@@ -30,9 +30,9 @@ type Member struct {
 	Pod     *corev1.Pod
 	// Patched is true if the cache does not show opcrew's last patch of the pod yet.
 	Patched bool
-	// Differs is true if the pod's settings differ from the spec, apart from the version. Outdated is true if the pod
-	// must therefore be recreated. Superseded is true if a new member must replace this one, because recreating the pod
-	// would lose its data or the claim does not match.
+	// Differs is true if the pod's settings differ from the spec, apart from the version. Outdated is true if opcrew
+	// must recreate the pod because of this difference. Superseded is true if opcrew must replace the member with a new
+	// one, because the claim does not match the spec, or because recreating the pod would lose the data.
 	Differs, Outdated, Superseded bool
 	// ResizeDue is true if the pod differs from the spec only in resources that can be changed while it runs.
 	// ResizeNoted is true if the new resources are recorded on the pod, but not yet in its spec.
@@ -44,8 +44,9 @@ type Member struct {
 	// bound to.
 	Node *Node
 	Disk Disk
-	// Asked is true if the prober's last view has a status or an error for the member. Answers is true if the member
-	// responded. Healthy is true if it also has a leader. Version is the etcd version that it reported.
+	// Asked is true if the prober, when it last read the members, got a status or an error for this member. Answers is
+	// true if the member responded. Healthy is true if the member also has a leader. Version is the etcd version that
+	// the member reported.
 	Asked, Answers, Healthy bool
 	Status                  etcd.MemberStatus
 	Version                 string
