@@ -11,8 +11,8 @@ import (
 )
 
 // Repair changes a member whose etcd does not run, so that a user can correct a wrong image or setting. The cluster
-// loses no working member by this, so no quorum is needed. opcrew tries a version or setting that no member runs yet on
-// one member only.
+// loses no working member by this, so no quorum is needed. opcrew tries a new version or setting on one member, and on
+// others only once that member is healthy.
 func Repair(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}

@@ -55,8 +55,8 @@ type Input struct {
 }
 
 // Due reports whether members must write a snapshot before they change to the target version. It is true until every
-// member has applied enough entries that it must have written a snapshot. It is also true if the necessary number is
-// unknown.
+// member has applied so many entries that it must have written a snapshot. It is also true if it is unknown how many
+// entries are necessary.
 func Due(in *Input) bool {
 	old := in.Target != "" && !versions.Older(in.Target, FirstWithoutOldEntries) && versions.Older(in.Lowest, FirstWithoutOldEntries)
 	if !old || formedNew(in.FormedWith) {
