@@ -34,8 +34,8 @@ type classAnswer struct {
 	until time.Time
 }
 
-// Rigid returns a map from StorageClasses that do not let volumes grow to the reasons. unread maps classes that could
-// not be read to the errors. The next call reads those again.
+// Rigid reports which StorageClasses do not let volumes grow. rigid maps these classes to the reasons. unread maps
+// classes that could not be read to the errors; the next call reads these classes again.
 func (c *Classes) Rigid(ctx context.Context, names []string) (rigid, unread map[string]string) {
 	rigid, unread = map[string]string{}, map[string]string{}
 	for _, name := range names {

@@ -20,7 +20,8 @@ type Volumes struct {
 	Wanted resource.Quantity
 	// Claims lists the claims in the order in which messages name them. A missing claim is nil.
 	Claims []*corev1.PersistentVolumeClaim
-	// Patched holds the names of claims that opcrew has patched, while the cache does not show the patch yet.
+	// Patched holds the names of the claims that opcrew has patched but for which the cache does not show the patch
+	// yet.
 	Patched map[string]bool
 	// Rigid and Unread are the results of Classes.Rigid: the reasons why StorageClasses do not let volumes grow, and
 	// the errors for classes that could not be read.
@@ -132,7 +133,7 @@ func (v Volumes) Growing() (words string, have int) {
 }
 
 // Again returns how long to wait before the next check: soon if a class could not be read, and ClassInterval if a class
-// does not let volumes grow. It is 0 otherwise, because claims are watched, so an event follows.
+// does not let volumes grow. Otherwise it returns 0: opcrew watches the claims, so every change starts a check.
 func (v Volumes) Again(soon time.Duration) time.Duration {
 	switch {
 	case len(v.Unread) > 0:

@@ -44,12 +44,12 @@ func bombAttacks() []attack {
 }
 
 // levels is the maximum nesting that the API server accepts in an object. A list adds two levels, so no client can
-// decode a list that contains such an object. Attacks with nested objects use fewer levels, because the managed fields
-// of an object are nested more deeply than the object itself.
+// decode a list that contains an object with this nesting. Attacks with nested objects use fewer levels, because the
+// managed fields of an object are nested more deeply than the object itself.
 const levels = 10000
 
 // tries makes the tenant create a Redis cluster with the given spec as a dry run, and returns the API server's
-// response. If such a deeply nested cluster were stored, the operator could not list the Redis clusters of any tenant.
+// response. If a spec with too many levels were stored, the operator could not list the Redis clusters of any tenant.
 func (w *world) tries(spec string) error {
 	w.subject = w.parse(redisPod(""))
 	w.subject.Object["spec"] = json.RawMessage(spec)

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// dials records the etcd endpoints that contain an IP address, because the operator would connect to it. Endpoints with
-// a host name are not recorded, because the operator connects to a pod instead. No etcd member responds.
+// dials records the etcd endpoints that contain an IP address, because the operator would connect to that address. For
+// an endpoint with a host name, the operator connects to an address of a pod instead. No etcd member answers.
 type dials struct {
 	mu        sync.Mutex
 	endpoints []string

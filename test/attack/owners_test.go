@@ -57,8 +57,8 @@ func (w *world) createBelowTheirs() error {
 	return err
 }
 
-// pruneBesideTheirs makes opcrew delete a child of the tenant's object. Meanwhile another user has a Service that has
-// the labels of a child and names the tenant's object as an owner.
+// pruneBesideTheirs makes opcrew delete a child of the tenant's object, while another user has a Service that has the
+// labels of a child and names the tenant's object as an owner.
 func (w *world) pruneBesideTheirs() error {
 	if err := w.apply(app("size: 1")); err != nil {
 		return err

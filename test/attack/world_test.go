@@ -140,7 +140,8 @@ func (w *world) apply(manifest string, options ...client.CreateOption) error {
 	return w.tenant.Create(w.Context(), w.subject, options...)
 }
 
-// ready returns the condition Ready of the tenant's object. If there is no such condition, it returns the last one.
+// ready returns the condition Ready of the tenant's object. If the object has no condition Ready, it returns the last
+// condition.
 func (w *world) ready() (metav1.Condition, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(w.subject.GroupVersionKind())

@@ -109,8 +109,8 @@ const (
 	ReasonHibernating = "Hibernating"
 	// ReasonNoPersistence: the pods have no volumes, so a restart of a pod would lose data that no other pod has.
 	ReasonNoPersistence = "NoPersistence"
-	// ReasonDataMissing: no server has the data of some slots. The operator assigns these slots again, empty, only when
-	// a user accepts the loss by AcceptDataLossAnnotation.
+	// ReasonDataMissing: no server has the data of some slots. The operator assigns these slots again, empty, only
+	// after a user has accepted the loss with AcceptDataLossAnnotation.
 	ReasonDataMissing = "DataMissing"
 	// ReasonDataContested: several servers claim the same slots but do not belong to one cluster, or several servers
 	// have the same node ID. The operator makes no change that could lose data.

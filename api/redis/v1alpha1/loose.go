@@ -69,7 +69,7 @@ func (u Unused) Asks() bool {
 // +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 : self.matches('^ *[0-9]{1,15}([.][0-9]{1,3})? *(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)? *$')",message="an amount must be a number with at most 15 digits and a unit, such as 400m or 4Gi; it must not be negative"
 type Amount string
 
-// UnmarshalJSON accepts a JSON string, or a number of any size, whose digits it keeps as text.
+// UnmarshalJSON accepts a JSON string or a JSON number, and keeps its text.
 func (a *Amount) UnmarshalJSON(raw []byte) error {
 	*a = Amount(textOf(raw))
 	return nil

@@ -72,7 +72,7 @@ type PodSpec struct {
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 
 	// createServiceAccount makes the operator create the ServiceAccount, without any rights; default false. The pods
-	// need no rights, and its token is not mounted.
+	// need no rights, and the token of the ServiceAccount is not mounted.
 	// +optional
 	CreateServiceAccount bool `json:"createServiceAccount,omitempty"`
 

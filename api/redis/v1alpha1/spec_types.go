@@ -58,7 +58,7 @@ type Resources struct {
 // +kubebuilder:validation:XValidation:rule="type(self) == int || self.matches('^[ !#-&(-\\\\[\\\\]-~]*$')",message="redisConfig: a value must be one line without quotes and backslashes; write an empty value without quotes"
 type Setting string
 
-// UnmarshalJSON accepts a JSON string, or a number, whose digits it keeps as text.
+// UnmarshalJSON accepts a JSON string or a JSON number, and keeps its text.
 func (s *Setting) UnmarshalJSON(raw []byte) error {
 	*s = Setting(textOf(raw))
 	return nil

@@ -52,8 +52,8 @@ const (
 // Place is one of the two servers of a pod: home or guest.
 type Place string
 
-// Values of Place. The server home is normally the primary of its pod's own shard. The server guest is normally a
-// replica of the previous pod's shard. The last pod is the previous pod of the first.
+// Values of Place. The home server is normally the primary of its pod's own shard. The guest server is normally a
+// replica of the previous pod's shard. For the first pod, the previous pod is the last one.
 const (
 	Home  Place = "home"
 	Guest Place = "guest"
@@ -79,7 +79,8 @@ type RedisEnterpriseClusterStatus struct {
 	// +optional
 	SpecStatus SpecStatus `json:"specStatus,omitempty"`
 
-	// nodes is the number of pods after the last completed change of that number.
+	// nodes is the number of pods that the StatefulSet of the cluster requests. During hibernation, it is the number
+	// from before the hibernation.
 	// +optional
 	Nodes int32 `json:"nodes"`
 

@@ -63,7 +63,8 @@ func ownLine(path string) (*clusternodes.Node, error) {
 	}
 	own, found := clusternodes.Myself(nodes)
 	if !found {
-		return nil, nil // empty for a new node; the server refuses invalid files
+		// For a new node, nodes.conf may be empty. The server itself refuses an invalid file.
+		return nil, nil
 	}
 	return &own, nil
 }

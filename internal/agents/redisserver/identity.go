@@ -62,7 +62,7 @@ func withoutAddress(table, id string) string {
 	for line := range strings.Lines(table) {
 		words := strings.SplitN(line, " ", 4)
 		if len(words) == 4 && words[0] == id {
-			// After the address, the second word has the host name and, in newer versions of Redis, further fields.
+			// The second word is the address, followed by the host name and, in newer versions of Redis, further fields.
 			_, more, has := strings.Cut(words[1], ",")
 			if words[1] = ":0@0"; has {
 				words[1] += "," + more

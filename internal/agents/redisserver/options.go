@@ -17,10 +17,10 @@ import (
 
 const subcommand = "redis-server"
 
-// Place is the place of a server in its pod. Each pod has two servers: one in place Home, and one in place Guest.
+// Place identifies one of the two servers of a pod: Home or Guest.
 type Place string
 
-// These are the places of the two servers in a pod.
+// Values of Place, one for each of the two servers of a pod.
 const (
 	Home  Place = "home"  // primary of the pod's own shard
 	Guest Place = "guest" // replica of the shard of a neighbour pod

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/redissecrets"
 )
 
-// Run replaces this process with the server. It returns only if that fails, or if ctx ends earlier.
+// Run replaces this process with the server. It returns only if this fails, or if ctx ends before the server starts.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	program, err := findProgram()
 	if err != nil {

@@ -33,8 +33,8 @@ func newUsers(s redissecrets.Secrets) (users, error) {
 
 func notInName(r rune) bool { return r <= ' ' || r == '\x7f' }
 
-// directives returns the directives that define the users, and those with the user name and password that the server
-// uses as a replica to log in to its primary. If blocked is true, no replica can copy the server.
+// directives returns the directives that define the users, including the user name and password with which the server,
+// as a replica, logs in to its primary. If blocked is true, no replica can copy the server.
 func (u users) directives(blocked bool) []directive {
 	names := []string{"default", u.name}
 	var out []directive

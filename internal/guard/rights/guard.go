@@ -51,7 +51,7 @@ type missing struct {
 	who *requester
 }
 
-// lacking returns the first right that is missing; nil if there is none. It makes the most expensive checks last.
+// lacking returns the first right that is missing; nil if no right is missing. The most expensive check comes last.
 func (g *Guard) lacking(ctx context.Context, owner client.Object, pod guard.Pod) (*missing, error) {
 	known := ways(pod.Live, pod.Trust)
 	all, err := g.uses(ctx, pod)

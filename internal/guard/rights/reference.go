@@ -29,7 +29,8 @@ type reference struct {
 	implied bool
 }
 
-// Each function returns a reference to one kind of object, with the verb for which a user needs permission.
+// secret and the functions after it each return a reference to an object of one kind, with the verb for which a user
+// needs permission.
 func secret(name string) reference {
 	return reference{verb: "get", resource: "secrets", kind: "Secret", name: name}
 }

@@ -21,7 +21,8 @@ const (
 	most = 1000
 )
 
-// question identifies a check that was refused. A changed spec or another requester makes it a different question.
+// question identifies a check of rights that was refused. If the spec of the owner or the requester changes, the check
+// counts as a new one.
 type question struct {
 	owner      types.UID
 	generation int64

@@ -37,7 +37,8 @@ func (r *reconciler) plan(c *etcdv1beta2.EtcdCluster, f facts, d decision) kit.P
 	switch {
 	case d.stage == behind:
 		return kit.Plan{Again: time.Second}
-	case d.stage == statusLost, d.recollected: // the status must be written first
+	case d.stage == statusLost, d.recollected:
+		// The status was lost, and must be written again before anything changes.
 		return kit.Plan{Again: underWay}
 	case d.stage == restoring:
 		return planner{f, c, d}.planRestore()

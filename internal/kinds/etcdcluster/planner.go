@@ -36,7 +36,8 @@ func (p planner) wantsPod(m model.Member) bool {
 	switch {
 	case d.drop[m.Name], model.Hibernating(c):
 		return false
-	case m.Pod != nil && m.Pod.DeletionTimestamp != nil: // being deleted; other changes must not wait for its end
+	case m.Pod != nil && m.Pod.DeletionTimestamp != nil:
+		// The pod is being deleted. Other changes must not wait until it is gone.
 		return false
 	case m.Pod != nil:
 		return true

@@ -109,8 +109,8 @@ func TestHowFarAClusterHadGotStaysKnown(t *testing.T) {
 	}
 }
 
-// After a restart, the operator learns the last committed log index only from the status, because the previous process
-// did not keep its views of the members.
+// After a restart, the operator learns the last committed log index only from the status, because it keeps its views of
+// the members only in memory.
 func TestHowFarAClusterHadGotIsKnownToAnOperatorThatBeginsLater(t *testing.T) {
 	w := observed(clustertest.New(clustertest.WithClaims), 3).applied(70)
 	w.c = reported(w)

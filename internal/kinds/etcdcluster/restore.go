@@ -71,7 +71,8 @@ func (r *reconciler) readRestore(ctx context.Context, c *etcdv1beta2.EtcdCluster
 	return err
 }
 
-// observeFit reads what prevents an EtcdRestore from starting. Until it can start, the cluster is reconciled as usual.
+// observeFit checks whether anything prevents an EtcdRestore from starting, and records the reason. Until the
+// EtcdRestore can start, the cluster is reconciled as usual.
 func (r *reconciler) observeFit(ctx context.Context, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if c.Status.ClusterID == "" || f.holder(c) != "" || !f.restoreInput(c).Waits() {
 		return nil

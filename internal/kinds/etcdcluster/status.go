@@ -25,7 +25,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Report writes the status from what was read, decided and done.
+// Report sets the status from the facts that were read, the decision, and the results of the plan (done).
 func (*reconciler) Report(c *etcdv1beta2.EtcdCluster, f facts, d decision, done kit.Outcome) {
 	before := c.Status.DeepCopy()
 	r := reporter{f, c, d}
@@ -185,7 +185,7 @@ func (r reporter) lowestRunning() string {
 	return rollout.Lowest(d.members)
 }
 
-// formedWith returns the lowest version that any first member may have run.
+// formedWith returns the lowest version that any of the members that formed the cluster may have run.
 func (r reporter) formedWith() string {
 	c := r.c
 	seen := []string{versions.Desired(c)}

@@ -32,8 +32,8 @@ func unsafe(standards *podsecurity.Guard, c *etcdv1beta2.EtcdCluster) (*model.Ob
 		"spec.pod: pods would break the restricted Pod Security Standard: "+strings.Join(broken, ". ")), nil
 }
 
-// observeRights checks whether opcrew may create the next pod that gets other settings, for example whether the
-// requester may use a Secret in it. While all pods have the current settings, no pod uses anything new, so nothing has
+// observeRights checks whether opcrew may create the next pod that gets new settings, for example whether the requester
+// may use a Secret in the spec. While all pods have the current settings, no pod will use a new object, so nothing has
 // to be checked.
 func observeRights(ctx context.Context, children *ensure.Applier, c *etcdv1beta2.EtcdCluster, f *facts) error {
 	if f.unsafe != nil || model.Restoring(c) {

@@ -16,7 +16,7 @@ import (
 )
 
 // Loss returns what the status reports about a lost quorum: the members' last log entries, and how the cluster can be
-// recovered. It returns nil if the quorum is not lost, or the members may only be restarting.
+// recovered. It returns nil if the quorum is not lost, or if the members may just be restarting.
 func Loss(in *Input, plan *Plan) *etcdv1beta2.QuorumLoss {
 	status := &in.Cluster.Status
 	loss, awaited := status.QuorumLoss, in.awaited()

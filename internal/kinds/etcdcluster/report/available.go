@@ -78,11 +78,11 @@ func (a *Availability) healthy() (healthy, voters int) {
 	return healthy, voters
 }
 
-// IsMistaken reports whether an etcd cluster with another ID than in the status responds, while no quorum is lost. Then
-// either the status or the data was changed, and only the user knows which of the two is right.
+// IsMistaken reports whether an etcd cluster whose ID is not status.clusterID responds, although the members can still
+// form a quorum. In this case, the status or the data was changed, and only the user knows which of the two is right.
 func (a *Availability) IsMistaken() bool { return a.OtherID != "" && !recovery.Hopeless(a.Members) }
 
-// mismatch explains that an etcd cluster with another ID than in the status responds, and what the user can do.
+// mismatch explains that an etcd cluster whose ID is not status.clusterID responds, and what the user can do.
 func (a *Availability) mismatch() string {
 	c := a.Cluster
 	return fmt.Sprintf("status.clusterID is %s, but cluster %s responds at the members' addresses: either the status was changed, or volumes were replaced. "+

@@ -64,8 +64,8 @@ func (a *Availability) Beginning() (reason, message string) {
 	return etcdv1beta2.ReasonCreating, message
 }
 
-// runFor returns for how long etcd has been running in the pods of all members, that is, since the last one started; 0
-// if etcd does not run in one of the pods.
+// runFor returns how long etcd has been running in the pods of all members: the time since it started in the last of
+// these pods. It returns 0 if etcd does not run in one of the pods.
 func (a *Availability) runFor() time.Duration {
 	var least time.Duration
 	for _, m := range a.Members {

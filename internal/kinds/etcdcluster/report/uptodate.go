@@ -32,8 +32,8 @@ type Currency struct {
 	Paused bool
 }
 
-// UpToDate sets the condition UpToDate: whether every member matches the spec. If only volumes do not match, it returns
-// the message about them, which Ready repeats; otherwise it returns "".
+// UpToDate sets the condition UpToDate: whether every member matches the spec. If only the volumes do not match,
+// UpToDate returns the message about the volumes for the condition Ready; otherwise it returns "".
 func (u *Currency) UpToDate(set condition.Set) (note string) {
 	const kind = etcdv1beta2.EtcdClusterUpToDate
 	c, behind := u.Cluster, u.behind()
@@ -73,8 +73,8 @@ func (u *Currency) behind() int {
 	return count
 }
 
-// replaced returns a clause that names a claim that differs from the spec, and how its member is replaced; "" if there
-// is none.
+// replaced returns a clause about the first claim that differs from the spec: how it differs, and when members with
+// such claims are replaced. It returns "" if no claim differs.
 func (u *Currency) replaced() string {
 	i := slices.IndexFunc(u.Members, func(m model.Member) bool { return m.ClaimDiffers != "" })
 	if i < 0 {

@@ -11,8 +11,8 @@ import (
 )
 
 // Repair changes a member whose etcd does not run, so that a user can correct a wrong image or setting. The cluster
-// loses no working member by this, so no quorum is needed. opcrew tries a version or setting that no member runs yet on
-// one member only.
+// loses no working member by this, so no quorum is needed. opcrew tries a new version or setting on one member, and on
+// others only once that member is healthy.
 func Repair(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}
@@ -49,7 +49,7 @@ func (in *Input) mayNotRead(m model.Member) bool {
 	return versions.Older(model.VersionOf(m.Pod), snapshot.FirstWithoutOldEntries) && in.SnapshotDue && !in.any(reached)
 }
 
-// failed reports whether another member that matches a filter has a pod and is not healthy.
+// failed reports whether any member other than m for which sort returns true has a pod and is not healthy.
 func (in *Input) failed(m model.Member, sort func(model.Member) bool) bool {
 	return in.any(func(other model.Member) bool {
 		return other.Name != m.Name && !other.Healthy && other.Pod != nil && sort(other)

@@ -44,8 +44,8 @@ func Lowest(members []model.Member) string {
 	return low
 }
 
-// next changes one of the members for which due returns true. The leader is the last one, and opcrew makes another
-// voter the leader before it changes this member.
+// next changes one of the members for which due returns true. The leader comes last: before opcrew changes the leader,
+// it makes another voter the leader.
 func (in *Input) next(due func(model.Member) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	last := -1

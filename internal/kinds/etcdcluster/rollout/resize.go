@@ -10,8 +10,8 @@ import (
 )
 
 // Resize gives the next running member the spec's resources without a restart (KEP-1287). It first records the new
-// resources on the pod, so that a restarted process continues the resize. A resize in progress blocks the next one,
-// unless the node lacks room for it: this member then keeps running with its old resources.
+// resources on the pod, so that a restarted process continues the resize. The next member must wait for a resize in
+// progress, but not for a member that keeps its old resources because its node lacks room.
 func Resize(in *Input) steps.Verdict {
 	if in.Invalid {
 		return steps.Verdict{}

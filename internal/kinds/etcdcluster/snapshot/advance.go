@@ -21,7 +21,8 @@ func AdvanceLog(in *Input) steps.Verdict {
 			countVariable, maxCount, in.Target)}
 	}
 	out := steps.Verdict{Waits: "the members to write a snapshot that etcd " + versions.MinorOf(in.Target) + " can start from"}
-	if in.From == 0 { // first, the status must record From (the log index up to which entries may have the old form)
+	// The status must first record From: the last log index at which an entry may have the format of etcd 3.5.
+	if in.From == 0 {
 		return out
 	}
 	from, needed := uint64(in.From), count+margin

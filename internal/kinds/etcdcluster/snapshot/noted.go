@@ -26,9 +26,9 @@ func FormedWith(noted string, seen []string, view etcd.View) string {
 	return low
 }
 
-// From returns a log index after which no entry has the form that etcd 3.7 cannot read; 0 if it is unknown. It is known
-// once all members have agreed on cluster version 3.6. opcrew records it at once: ordinary writes may then have caused
-// the necessary snapshot by the time an upgrade to 3.7 is requested.
+// From returns a log index after which no entry has the format of etcd 3.5, which etcd 3.7 cannot read; 0 if unknown.
+// The index is known once all members have agreed on cluster version 3.6. opcrew records it at once, so that ordinary
+// writes can cause the necessary snapshots before the user requests an upgrade to 3.7.
 func From(in *Input) int64 {
 	if in.From != 0 || formedNew(in.FormedWith) || in.View.Err != nil || !versions.SameMinor(in.View.ClusterVersion, firstNew) {
 		return in.From

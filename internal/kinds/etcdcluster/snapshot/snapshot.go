@@ -24,18 +24,18 @@ const (
 	// minute of disk writes on the members.
 	maxCount = 200_000
 	// margin is the number of extra log entries that a member must have applied before it counts as having written a
-	// snapshot. Members apply entries in batches, so the index that a member reports may be that far ahead of its
-	// snapshot.
+	// snapshot. Members apply entries in batches, so the index that a member reports may be ahead of its snapshot by up
+	// to margin entries.
 	margin = 200
 	// lag is the number of log entries that opcrew writes in addition to those that the followers must apply. A
 	// follower learns that entries are committed only when it receives later entries.
 	lag = 500
 )
 
-// firstNew is the first version that no longer writes log entries in the old form.
+// firstNew is the first version that never writes log entries in the format of etcd 3.5, which etcd 3.7 cannot read.
 const firstNew = "3.6.0"
 
-// FirstWithoutOldEntries is the first version that cannot read log entries in the old form.
+// FirstWithoutOldEntries is the first version that cannot read log entries in the format of etcd 3.5.
 const FirstWithoutOldEntries = "3.7.0"
 
 // Input holds everything on which the decisions of this package depend.
@@ -44,7 +44,7 @@ type Input struct {
 	Members []model.Member
 	// FormedWith is the lowest etcd version that a first member may have run; empty if unknown.
 	FormedWith string
-	// From is the log index after which no entry has the old form; 0 if unknown.
+	// From is the log index after which no entry has the format of etcd 3.5; 0 if unknown.
 	From int64
 	// Env holds the environment variables for etcd in the spec.
 	Env []etcdv1beta2.EnvVar
@@ -55,8 +55,8 @@ type Input struct {
 }
 
 // Due reports whether members must write a snapshot before they change to the target version. It is true until every
-// member has applied enough entries that it must have written a snapshot. It is also true if the necessary number is
-// unknown.
+// member has applied so many entries that it must have written a snapshot. It is also true if it is unknown how many
+// entries are necessary.
 func Due(in *Input) bool {
 	old := in.Target != "" && !versions.Older(in.Target, FirstWithoutOldEntries) && versions.Older(in.Lowest, FirstWithoutOldEntries)
 	if !old || formedNew(in.FormedWith) {
@@ -69,8 +69,8 @@ func Due(in *Input) bool {
 	})
 }
 
-// formedNew reports whether no member of the cluster has ever written log entries in the form that etcd 3.7 cannot
-// read.
+// formedNew reports whether no member of the cluster has ever written log entries in the format of etcd 3.5, which
+// etcd 3.7 cannot read.
 func formedNew(formedWith string) bool {
 	return formedWith != "" && !versions.Older(formedWith, firstNew)
 }

@@ -78,7 +78,8 @@ func MoveLeader(from, to model.Member) *Step {
 func ReplaceCorrupt(m model.Member) *Step {
 	s := Remove(m, "its data differs from that of the majority (alarm CORRUPT)")
 	take := s.Do
-	s.Confirm = false // no check that pod and volume are lost, because the member is removed although it runs
+	// The member is removed although it runs, so opcrew does not check that its pod and its volume are lost.
+	s.Confirm = false
 	s.Do = func(ctx context.Context, store etcd.Store) error {
 		status, err := store.Status(ctx, m.Client)
 		if err == nil && !slices.ContainsFunc(status.Alarms(), func(a etcd.Alarm) bool { return a.Kind == etcd.AlarmCorrupt }) {

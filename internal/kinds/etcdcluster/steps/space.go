@@ -68,7 +68,8 @@ func Defragment(m model.Member, costs bool) *Step {
 	return &Step{Name: "defragment member " + m.Name, About: &m, CostsVoter: costs, Begin: func(at Site) etcd.Work {
 		return etcd.Work{Name: DefragmentationOf(m.Name), Limit: workLimit, Do: func(ctx context.Context, store etcd.Store) {
 			begun := at.Clock.Now()
-			before, _ := store.Status(ctx, m.Client) // the previous size is used only in the event
+			// An error does not matter, because the previous size is used only in the event.
+			before, _ := store.Status(ctx, m.Client)
 			failed := store.Defragment(ctx, m.Client)
 			after, err := store.Status(ctx, m.Client)
 			if failed == nil {

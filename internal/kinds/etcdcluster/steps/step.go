@@ -23,9 +23,10 @@ type Step struct {
 	About *model.Member
 	// Reason and Note are the reason and the note of the event for the step. Without a Reason there is no event.
 	Reason, Note string
-	// Confirm is true if opcrew must read the member's pod and claim live, to confirm that it is lost, before the step.
+	// Confirm is true if opcrew must confirm before the step that the member is lost, by live reads of its pod and
+	// claim.
 	Confirm bool
-	// CostsVoter is true if the cluster loses a voter by the step. opcrew then first checks that enough other voters
+	// CostsVoter is true if the step costs the cluster a voter. opcrew then first checks that enough other voters
 	// answer.
 	CostsVoter bool
 	Do         func(context.Context, etcd.Store) error
@@ -34,7 +35,7 @@ type Step struct {
 	Begin func(Site) etcd.Work
 }
 
-// Site holds what work in the background needs from the operator.
+// Site holds what the background work of a step needs from the operator.
 type Site struct {
 	Clock clock.Clock
 	// Record updates what this process remembers about work on the cluster's data.

@@ -31,8 +31,8 @@ func Defragment(in *Input) steps.Verdict {
 	return in.defragmentNext(func(status etcd.MemberStatus) bool { return status.Exceeds(waste) && in.gains(status) })
 }
 
-// defragmentNext defragments one of the members that are due. The leader is the last one, and opcrew makes another
-// voter the leader before it defragments this member.
+// defragmentNext defragments one of the members that are due. The leader comes last: before opcrew defragments the
+// leader, it makes another voter the leader.
 func (in *Input) defragmentNext(due func(etcd.MemberStatus) bool) steps.Verdict {
 	leader, _ := in.View.Leader()
 	several := model.Voters(in.Members) > 1

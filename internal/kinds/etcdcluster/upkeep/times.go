@@ -35,8 +35,8 @@ func (in *Input) window() (open bool, wait time.Duration) {
 }
 
 // NextLook returns the time until the next reconcile for upkeep: until the next defragmentation window opens, or the
-// given time (soon) while an alarm is raised. This reconcile is necessary, because new sizes and revisions alone start
-// none.
+// given time (soon) while an alarm is raised. This reconcile is necessary, because new sizes and revisions alone do not
+// cause a reconcile.
 func NextLook(in *Input, soon time.Duration) time.Duration {
 	if len(in.View.Alarms()) > 0 {
 		return soon
