@@ -31,7 +31,8 @@ var EnforcementChanged = kit.Updates(func(e ctrlevent.UpdateEvent) bool {
 	return e.ObjectOld.GetLabels()[enforceLabel] != e.ObjectNew.GetLabels()[enforceLabel]
 })
 
-// Secured returns the child with the security profile that its finished pods must follow.
+// Secured returns the child with its security profile. Before opcrew writes the child, it checks that the pods satisfy
+// this profile.
 func Secured(child ensure.Child, profile common.SecurityProfile) ensure.Child {
 	if profile != common.SecurityProfileRestricted {
 		child.Security = guard.Baseline
@@ -39,8 +40,8 @@ func Secured(child ensure.Child, profile common.SecurityProfile) ensure.Child {
 	return child
 }
 
-// Restrict changes a template so that its pods meet the restricted Pod Security Standard, if that is their profile.
-// Containers then run without root and without capabilities.
+// Restrict makes the pods of a template meet the restricted Pod Security Standard if profile is Restricted. Their
+// containers then run without root and without capabilities. For any other profile, Restrict does nothing.
 func Restrict(template *corev1ac.PodTemplateSpecApplyConfiguration, profile common.SecurityProfile) {
 	if profile != common.SecurityProfileRestricted {
 		return

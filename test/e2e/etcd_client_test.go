@@ -33,7 +33,7 @@ func (e *etcdTest) startClient(t *testing.T) *etcdclient.Client {
 // meaningful.
 const served = 100
 
-// awaitServed waits until a client has completed more requests than before, as many more as the constant served says.
+// awaitServed waits until a client has completed 100 further requests (see served).
 func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	t.Helper()
 	before := c.Totals()

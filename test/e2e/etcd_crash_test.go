@@ -103,7 +103,7 @@ func (e *etcdTest) wantSpread(t *testing.T) {
 
 func TestANodeThatComesBackInTimeBringsItsMemberOfAnEtcdClusterBack(t *testing.T) {
 	e := newEtcdTest(t, etcd.V36)
-	// This spec keeps the default, so a node counts as lost only after five minutes.
+	// This spec keeps the default of nodeLossAfter, so a node counts as lost only after five minutes.
 	e.create(t, asked(3, etcd.V36, withClaims()))
 	members := names(e.pods(t))
 	e.during(t, "a node away for a while", false, func() {

@@ -53,8 +53,8 @@ func TestTimesOfAnEtcdClusterBesideTheFloor(t *testing.T) {
 			again := middle(func(o etcdTimes) time.Duration { return o.floorAgain })
 			grow, deleted, writes := 5*time.Second, 4*time.Second, 15
 			if claims {
-				// Volumes are created one after the other, once the pods exist. For this, the kubelet needs the same
-				// time as for the StatefulSet.
+				// The volumes of new pods are created one after the other, which takes as long as for the StatefulSet.
+				// So these limits depend on the measured times of the StatefulSet (floor, again).
 				grow, deleted, writes = 2*floor, max(2500*time.Millisecond, again*5/4), 18
 			}
 			for _, row := range []struct {
@@ -119,8 +119,8 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	return out
 }
 
-// timed calls act, and returns the time until the given number of members with the given version is ready. If lost is
-// not nil, the pod lost must also be gone by then.
+// timed calls act, and returns the time until the given number of members with the given version is ready. If the
+// parameter lost is not nil, it is a pod that must also be gone by then.
 func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
 	t.Helper()
 	begin := time.Now()

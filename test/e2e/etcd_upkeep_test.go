@@ -235,7 +235,8 @@ func (e *etcdTest) leaderOf(t *testing.T) string {
 	return ""
 }
 
-// handOver transfers the leadership of the etcd cluster from the member leader to the member whose ID is to.
+// handOver transfers the leadership of the etcd cluster. The parameter leader is the name of the current leader, and to
+// is the ID of the next one.
 func (e *etcdTest) handOver(t *testing.T, leader string, to uint64) {
 	t.Helper()
 	err := e.ask(t, e.clientURL(leader), func(ctx context.Context, c *clientv3.Client) error {

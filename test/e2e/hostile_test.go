@@ -23,7 +23,7 @@ import (
 const (
 	hostileRedis = "opcrew-test/hostile-redis"
 	hostileEtcd  = "opcrew-test/hostile-etcd"
-	// attackTime is how long the test measures the operator while the operator reads hostile servers.
+	// attackTime is how long the test measures the operator while the operator reads from hostile servers.
 	attackTime = 90 * time.Second
 	// memoryLimit is the memory limit of the operator's container in bytes (config/manager/deployment.yaml).
 	memoryLimit = 512 << 20
@@ -131,8 +131,8 @@ func (c *cluster) wantServersRead(t *testing.T, ns string) {
 	}
 }
 
-// served returns, for each type of wrong response, to how many connections the hostile servers of a kind of cluster
-// (EtcdCluster or RedisEnterpriseCluster) have sent it. It reads this from the logs of the servers' pods.
+// served counts the wrong responses that the hostile servers of a kind (EtcdCluster or RedisEnterpriseCluster) have
+// sent: for each type of response, the number of connections. It reads them from the logs of the servers' pods.
 func (c *cluster) served(t *testing.T, ns, kind string) map[string]int {
 	t.Helper()
 	pods := &corev1.PodList{}

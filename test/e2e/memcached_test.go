@@ -69,8 +69,8 @@ func (c *cluster) holds(t *testing.T, image string) bool {
 	})
 }
 
-// wantImage loads an image of the catalogue into all nodes. Otherwise the first pod would wait until the image is
-// built.
+// wantImage loads an image from the local cluster's image catalogue into all nodes. Otherwise the first pod would wait
+// until the image is built.
 func (c *cluster) wantImage(t *testing.T, image string) {
 	t.Helper()
 	if c.holds(t, image) {
@@ -152,7 +152,8 @@ func (c *cacheTest) ring(t *testing.T) *ring {
 }
 
 // newRing gives each server 400 points on the hash ring. With so many points, each server's share of the keys is
-// accurate to a few percent, whatever the server names are. They vary, because they contain the test's namespace.
+// accurate to a few percent for any names of the servers. The names differ in each test, because they contain the
+// test's namespace.
 func newRing(servers []string) *ring {
 	r := &ring{owner: map[uint32]string{}, addr: map[string]string{}}
 	for _, server := range servers {

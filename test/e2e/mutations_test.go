@@ -24,8 +24,8 @@ import (
 const mutationsBudget = 15 * time.Minute
 
 // The test sets every field of every kind on live objects, first to the value of its row in test/fields and then to
-// nonsense values. Each time the API server must refuse the change with a message, or the object's status must describe
-// it. After the change is reverted, the object must be Ready again.
+// nonsense values. Each time, the API server must refuse the change with a message, or the object's status must
+// describe the effect of the change. After the change is reverted, the object must be Ready again.
 func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c := connect(t)
 	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all pods
@@ -91,8 +91,8 @@ func (c *cluster) mutate(t *testing.T, kind *table.File, end time.Time) {
 	}
 }
 
-// mutated returns the objects in the kind's manifest, which use existing images. The last one is the object that the
-// test changes.
+// mutated returns the objects in the kind's manifest, which use existing images. The test changes the last of these
+// objects.
 func (c *cluster) mutated(t *testing.T, kind string) []manifest.Document {
 	t.Helper()
 	docs, err := manifest.Read(filepath.Join(c.root, "test/e2e/testdata/mutations", kind+".yaml"))

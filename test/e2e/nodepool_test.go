@@ -26,7 +26,7 @@ const (
 )
 
 // article returns the path of the manifest of the tutorial article that the NodePool API comes from. The manifest
-// contains the NodePools test and master.
+// contains two NodePools with the names "test" and "master".
 func (c *cluster) article(updated bool) string {
 	name := "article.yaml"
 	if updated {
@@ -35,8 +35,8 @@ func (c *cluster) article(updated bool) string {
 	return filepath.Join(c.root, "test", "crds", "testdata", "nodepools", "accept", name)
 }
 
-// articlesFirst returns the path of a file that contains only the NodePool test. This is the first object in the
-// manifest of the tutorial article that the NodePool API comes from.
+// articlesFirst returns the path of a file that contains only the NodePool with the name "test". This is the first
+// object in the manifest of the tutorial article that the NodePool API comes from.
 func (c *cluster) articlesFirst(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(c.article(false))

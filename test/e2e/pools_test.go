@@ -176,8 +176,8 @@ func (c *cluster) wantRunning(t *testing.T, pod *corev1.Pod) {
 	})
 }
 
-// wantAsBefore waits until every node has the labels, annotations and taints that before holds for it, and the
-// RuntimeClasses of all NodePools are gone.
+// wantAsBefore waits until every node has its earlier labels, annotations and taints again, as recorded in before, and
+// the RuntimeClasses of all NodePools are gone.
 func (c *cluster) wantAsBefore(t *testing.T, before map[string]carried) {
 	t.Helper()
 	eventually.True(t, soon, "every node has the same labels, annotations and taints as before the pools", func() error {

@@ -101,7 +101,7 @@ func (c *cluster) everything(t *testing.T) []string {
 }
 
 // applySamples applies the samples and checks that every object becomes Ready in time. Then it deletes the samples, and
-// checks that only data remains that the documentation says is kept.
+// checks that nothing remains except the data that is kept according to the documentation.
 func (c *cluster) applySamples(t *testing.T, flags ...string) {
 	t.Helper()
 	c.removePools(t)

@@ -30,8 +30,9 @@ func findBinaries() (binaries, error) {
 	return binaries{root: root}, err
 }
 
-// kube returns the path of a Kubernetes component. If KUBEBUILDER_ASSETS is set, it is the file with this name in that
-// directory. Otherwise it is the project's binary bin/kube, which selects the component by argv[0].
+// kube returns the path of a Kubernetes component. If KUBEBUILDER_ASSETS is set, kube returns the file with the name of
+// the component in that directory. Otherwise kube returns the project's binary bin/kube, which selects the component by
+// argv[0].
 func (b binaries) kube(component string) (string, error) {
 	if assets := os.Getenv(assetsVar); assets != "" {
 		return executable(filepath.Join(assets, component),

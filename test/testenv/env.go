@@ -30,8 +30,8 @@ type Options struct {
 	CRDs []string
 	// Scheme is the scheme of Env.Client. nil means the types of client-go.
 	Scheme *runtime.Scheme
-	// NoControllers is set if no controller manager should run, for tests of admission only. Without it, nothing is
-	// garbage-collected, and deleted namespaces never disappear.
+	// NoControllers is set if no controller manager should run, for tests of admission only. Without a controller
+	// manager, nothing is garbage-collected, and deleted namespaces never disappear.
 	NoControllers bool
 	// NodeGrace is how long a node may miss heartbeats before it counts as lost. 0 means 40 seconds. A simulated node
 	// sends four heartbeats in this time.

@@ -37,8 +37,8 @@ func (e *Env) Settle(t testing.TB, user string, d, timeout time.Duration) {
 // stall is the longest delay of this process that listen accepts. A longer delay means that the machine lacks CPU time.
 const stall = 50 * time.Millisecond
 
-// listen waits for the time d, and returns the counted requests that the user made in it (see Call.IsCounted). late is
-// true if this process woke up too late, so that missing requests prove nothing.
+// listen waits for the time d, and returns the counted requests that the user made during this time (see
+// Call.IsCounted). late is true if this process woke up too late, so that missing requests prove nothing.
 func (e *Env) listen(t testing.TB, user string, d time.Duration) (seen Calls, late bool) {
 	t.Helper()
 	mark := e.Audit.Mark(t)

@@ -16,7 +16,8 @@ import (
 	"github.com/opcrew/opcrew/hack/rights/marker"
 )
 
-// machines returns a layer (a Deployment of the operator) with two kinds, one of which affects the whole cluster.
+// machines returns a layer (a Deployment of the operator) with two kinds. An installation for some namespaces does not
+// serve one of them, nodepool, because it affects the whole cluster.
 func machines() marker.Layer {
 	right := func(kind, resource string, verbs ...string) marker.Right {
 		return marker.Right{Kind: kind, Groups: []string{""}, Resources: []string{resource}, Verbs: verbs}

@@ -86,9 +86,8 @@ func TestAPrimaryThatIsStoppedHandsOverToItsReplica(t *testing.T) {
 // nodeTimeout is the cluster-node-timeout of the servers. It is short, so that a replica can soon be elected again.
 const nodeTimeout = 2 * time.Second
 
-// Regression, seen with Redis 7.0 and 8.0: a replica had just been elected, and then another server replaced it as the
-// primary. It became a second primary without an election, was demoted a moment later, and lost the writes that it had
-// accepted.
+// Regression, seen with Redis 7.0 and 8.0: a replica that had been the primary a moment before was asked to take over
+// again. It became a second primary without an election, was demoted soon, and lost the writes that it had accepted.
 func TestARecentPrimaryIsAskedOnlyWhenItCanBeElectedAgain(t *testing.T) {
 	s := newShard(t)
 	for _, server := range []*redistest.Server{s.primary, s.replica, s.pods[1].Home, s.pods[2].Home} {
@@ -108,8 +107,8 @@ func TestARecentPrimaryIsAskedOnlyWhenItCanBeElectedAgain(t *testing.T) {
 	}
 }
 
-// lead makes a replica the primary, and the old primary its replica. An attempt can fail on a slow machine, or if
-// voters do not know the replica yet. Then lead tries again, once the replica can be elected again.
+// lead makes a replica the primary, and the old primary its replica. A failover can fail on a slow machine, or if
+// voters do not know the replica yet. In this case, lead waits until the replica can be elected again, and retries.
 func (s *shard) lead(candidate, primary *redistest.Server) {
 	id, again, refusal := candidate.Do("CLUSTER", "MYID"), time.Time{}, error(nil)
 	candidate.Eventually("the replica leads", func() error {

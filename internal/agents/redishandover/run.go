@@ -17,8 +17,8 @@ import (
 )
 
 // Run hands over the slots of the server. It returns when the server has no slots left, or has no replica that could
-// take them over. It fails at the timeout. While slots are being moved, Run waits for the operator, which stops moves
-// when the pod is deleted. Then it moves the remaining slots itself, and hands over even if some moves fail.
+// take them over. It fails at the timeout. In the first half of this time, Run waits for the operator to stop slot
+// moves. Then Run moves the remaining slots itself, and hands over even if some moves fail.
 func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -33,8 +33,8 @@ func Run(ctx context.Context, o Options, log *slog.Logger) error {
 	return h.run(ctx)
 }
 
-// run repeats a failover only after the servers have given up the previous attempt, because until then they refuse
-// another one.
+// run requests another failover only after the servers have given up the previous one. Until then, they would refuse
+// the request.
 func (h *handover) run(ctx context.Context) error {
 	var first, again time.Time
 	for {

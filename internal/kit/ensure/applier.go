@@ -48,18 +48,18 @@ func (a *Applier) Forget(gvk schema.GroupVersionKind, key client.ObjectKey) {
 	a.writes.forget(Ref{gvk, key})
 }
 
-// Contest counts a write to an object. The hash of the intended state is the intent. Contest returns 0, or how long to
-// leave the object unchanged because another manager keeps undoing the writes. A different intent starts a new count,
-// so edits by a user never count as a contest.
+// Contest counts a write to an object. intent is a hash of the state that the write sets. Contest returns 0, or how
+// long to leave the object unchanged because another manager keeps undoing the writes. A different intent starts a new
+// count, so edits by a user never count as a contest.
 func (a *Applier) Contest(uid types.UID, intent string) time.Duration {
 	return a.contests.enter(uid, intent, a.Clock.Now())
 }
 
-// Withdraw removes a failed write from the count of Contest, because no other manager can have undone it.
+// Withdraw removes a failed write from the writes that Contest counts, because no other manager can have undone it.
 func (a *Applier) Withdraw(uid types.UID) { a.contests.withdraw(uid) }
 
-// Until returns the time of day at which a wait ends, for messages. The remaining wait would change in every message,
-// but this time stays the same.
+// Until returns the time of day at which a wait ends, for messages. A message with the remaining time would change with
+// every reconcile, but the time of day stays the same.
 func (a *Applier) Until(wait time.Duration) string {
 	return a.Clock.Now().Add(wait).UTC().Round(time.Second).Format("15:04:05Z")
 }

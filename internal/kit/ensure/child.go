@@ -21,8 +21,8 @@ type Child struct {
 	// Carry lists dotted paths, such as spec.replicas, that another manager owns, such as an autoscaler. Ensure applies
 	// their live values again, and neither hashes nor compares them.
 	Carry []string
-	// ReplaceOn lists dotted paths that the API server does not allow to change. If one differs, Ensure deletes the
-	// child, and creates it again when it is gone.
+	// ReplaceOn lists dotted paths of immutable fields. If one of these fields differs, Ensure deletes the child, and
+	// creates it again when it is gone.
 	ReplaceOn []string
 	// Once marks a child that cannot be changed, such as a Pod. Ensure creates it if it does not exist, and never
 	// compares or applies it again.
@@ -32,10 +32,10 @@ type Child struct {
 	Orphan bool
 	// Pin, if set, keeps a part of the child unchanged when the operator is upgraded.
 	Pin *Pin
-	// Keep marks a child that holds data, such as a claim. opcrew never deletes it. A later owner with the same kind
-	// and name takes it over.
+	// Keep marks a child that holds data, such as a claim. opcrew never deletes such a child. A later owner with the
+	// same kind and name takes over the child.
 	Keep bool
-	// Retain marks a child that must outlive its owner, so it gets no owner reference.
+	// Retain marks a child that must outlive its owner. Such a child gets no owner reference.
 	Retain bool
 	// DecidedOn, if set, is the resourceVersion of the live child from which the declaration was computed. If the child
 	// has changed since, the API server returns a conflict.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Two controllers that set different values in one field would overwrite each other for ever. After contestLimit
-// repairs within contestWindow, opcrew pauses its repairs of the object. The pause starts at contestFirst and doubles
+// Two controllers that set different values in one field would overwrite each other forever. If opcrew has repaired an
+// object contestLimit times within contestWindow, it pauses the repairs. The pause starts at contestFirst and doubles
 // up to contestLongest, and the condition names the other manager.
 const (
 	contestLimit   = 3
@@ -99,7 +99,7 @@ func (c *contests) settle(uid types.UID, now time.Time) {
 	}
 }
 
-// forget removes the record of repairs of an object that is gone.
+// forget removes what contests has recorded about an object that is gone.
 func (c *contests) forget(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

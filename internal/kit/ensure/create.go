@@ -35,9 +35,9 @@ func (a *Applier) create(ctx context.Context, owner *parent, in *intent, hold bo
 	return result, nil
 }
 
-// postpone counts the creation of a child. After too many creations it returns a result to report instead. If another
-// client keeps deleting the child, that is a contest. If opcrew itself keeps replacing it, such as a pod that ends soon
-// after its start, the creation is delayed.
+// postpone counts the creation of a child. After too many creations it returns a result to report, so that the child is
+// not created now. The result is Contested if another client keeps deleting the child, or Delayed if opcrew itself
+// keeps replacing it, such as a pod that ends soon after its start.
 func (a *Applier) postpone(in *intent) *Result {
 	what := in.hash()
 	if in.child.Random {
@@ -62,14 +62,15 @@ func (a *Applier) postpone(in *intent) *Result {
 	return nil
 }
 
-// fill sets the values that opcrew does not declare. It takes them from the object that the child replaces. If there is
-// none, it uses the declared initial values.
+// fill completes the declaration of a new child. It copies the pinned part and the fields that other managers own from
+// the object that the child replaces. If there is no such object, these fields get their declared values.
 func (a *Applier) fill(in *intent) error {
 	live := a.predecessors.of(in.contest())
 	if live == nil {
 		return in.restore()
 	}
-	in.keep(live) // keep also computes the hash, without the values of other managers
+	// Call keep first: it computes the hash of the declaration, which must not include the values of other managers.
+	in.keep(live)
 	if err := in.restore(); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // extract returns the part of an object that opcrew declares, without values of other managers and API server defaults.
-// This includes parts of atomic values: a default in a claim template would otherwise always be drift. Atomic lists
-// keep their length, and atomic maps their keys, because opcrew owns them as a whole.
+// Defaults are also removed inside atomic values: otherwise, a default in a claim template would always count as drift.
+// Atomic lists keep their length, and atomic maps their keys, because opcrew owns them as a whole.
 //
 // TypedValue.ExtractItems is not suitable: it returns atomic values with their defaults, and loses everything below a
 // map without a schema, such as the spec of a custom resource.

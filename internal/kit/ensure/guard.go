@@ -45,9 +45,9 @@ func (g guards) object(ctx context.Context, owner client.Object, in *intent, liv
 	return nil, nil
 }
 
-// Objection checks with the guards whether the pod of a child is allowed, before something else depends on its
-// creation. It returns what would be reported instead of a write; nil if the guards do not object. live is the child in
-// the cluster.
+// Objection asks the guards whether they would refuse the pod of a child. A caller can use this before a change that
+// requires the creation of the child, such as the deletion of the pod that the child replaces. Objection returns the
+// result that Ensure would report, or nil if no guard objects. live is the child in the cluster.
 func (a *Applier) Objection(ctx context.Context, owner client.Object, child Child, live client.Object) (*Result, error) {
 	in, err := declare(a.scheme(), owner, child)
 	if err != nil {
@@ -56,8 +56,8 @@ func (a *Applier) Objection(ctx context.Context, owner client.Object, child Chil
 	return guards{a.Guards, a.scheme()}.object(ctx, owner, in, live)
 }
 
-// finished returns the pod of a child as it would be after the write. If the child declares no pod, that is the live
-// pod.
+// finished returns the pod of a child as it would be after the write. If the child declares no pod, finished returns
+// the pod of the live child.
 func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod, error) {
 	pod := guard.Pod{Kind: in.Kind, ObjectKey: in.ObjectKey, Security: in.child.Security, Trust: in.child.Trust}
 	var err error
@@ -79,9 +79,9 @@ func finished(scheme *runtime.Scheme, in *intent, live client.Object) (guard.Pod
 	return pod, nil
 }
 
-// allowed returns the declaration that may be written over a live child, or the result to report instead. If the guards
-// refuse a pinned pod of an earlier opcrew version, allowed replaces it by the declared pod, which may have fewer
-// rights.
+// allowed returns the declaration that may be written over a live child, or the result to report instead. If the
+// declaration keeps a pinned pod template of an earlier opcrew version and the guards refuse that template, allowed
+// uses the currently declared template, which may have fewer rights.
 func (g guards) allowed(ctx context.Context, owner client.Object, in *intent, live client.Object) (*intent, *Result, error) {
 	denied, err := g.object(ctx, owner, in, live)
 	if denied == nil || err != nil || !in.pinned() {

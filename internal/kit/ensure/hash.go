@@ -12,7 +12,7 @@ import (
 
 // Hash returns a short hash of a value: 16 hexadecimal digits. It hashes the JSON of the value, with sorted map keys.
 // opcrew stores the hash in annotations, to recognize the settings for which it created an object. Hash panics if the
-// value has no JSON.
+// value cannot be encoded as JSON.
 func Hash(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -103,7 +103,8 @@ func contestOver(owner types.UID, child Ref) types.UID {
 	return owner + " " + types.UID(child.String())
 }
 
-// turnover returns the key by which the creations of an unchangeable child, such as a pod, are counted.
+// turnover returns the key under which opcrew counts how often it has created a child that cannot be changed, such as a
+// pod.
 func (in *intent) turnover() types.UID { return in.contest() + " turnover" }
 
 func (in *intent) hash() string {

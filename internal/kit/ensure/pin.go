@@ -18,8 +18,8 @@ import (
 // of the operator may declare the part differently, such as with another probe or default image. That must not restart
 // pods.
 //
-// While the operator declares the part as it was last applied, it repairs drift in the part. If a newer version
-// declares the part differently, it leaves the live part unchanged.
+// As long as the operator declares the part in the same way as when it was applied, the operator repairs drift in the
+// part. A version that declares the part differently leaves the live part unchanged.
 type Pin struct {
 	// Path is the dotted path of the part, such as spec.template.
 	Path string

@@ -72,8 +72,8 @@ func copied(owner, object client.Object) bool {
 	return owner.GetNamespace() == object.GetNamespace() && !metav1.IsControlledBy(object, owner)
 }
 
-// prune deletes one child. It also removes the last creation from the count, so that a later creation does not look
-// like a contest.
+// prune deletes one child. It also removes the last creation of the child from the count, so that a later creation does
+// not look as if another client had deleted the child.
 func (a *Applier) prune(ctx context.Context, owner client.Object, ref Ref, object client.Object, hold bool) (Result, error) {
 	if hold {
 		return Result{Ref: ref, Action: Held}, nil

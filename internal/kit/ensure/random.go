@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// createRandom creates a child with random content. If the child has been created meanwhile, it fails with a conflict.
-// An apply would overwrite the content.
+// createRandom creates a child with random content. If another process has already created the child, createRandom
+// returns a conflict. An apply would overwrite the content.
 func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) {
 	object := in.object.DeepCopy()
 	err := a.Client.Create(ctx, object, client.FieldOwner(common.Name))
@@ -28,7 +28,9 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	case apierrors.IsAlreadyExists(err):
 		return Result{Ref: in.Ref}, alreadyThere(in, err)
 	case apierrors.IsNotFound(err):
-		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error()) // not wrapped, because NotFound here means that the namespace is missing
+		// The error is not wrapped: callers treat a NotFound error as temporary, but here it means that the namespace
+		// is missing.
+		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %s", in.Ref, err.Error())
 	case err != nil:
 		return Result{Ref: in.Ref}, fmt.Errorf("create %s: %w", in.Ref, err)
 	}
@@ -36,7 +38,8 @@ func (a *Applier) createRandom(ctx context.Context, in *intent) (Result, error) 
 	return Result{Ref: in.Ref, Action: Created}, nil
 }
 
-// alreadyThere returns a conflict for a child that exists although its declaration requires that it is new.
+// alreadyThere returns a conflict for a child that exists, although its declaration is only valid for a child that does
+// not exist.
 func alreadyThere(in *intent, why error) error {
 	return apierrors.NewConflict(schema.GroupResource{Group: in.Group, Resource: in.Kind}, in.Name, why)
 }

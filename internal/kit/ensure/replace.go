@@ -35,8 +35,8 @@ func (a *Applier) replace(ctx context.Context, in *intent, live client.Object) (
 }
 
 // wouldCreate checks with a dry run that the API server would accept the new object, before the old one is deleted. The
-// dry run uses another name, because the old object still exists, and a short one, because some kinds allow 63
-// characters only.
+// name in the dry run differs, because the old object still exists. It is short, because some kinds allow at most 63
+// characters.
 func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Object) error {
 	trial, err := in.heir(live)
 	if err != nil {
@@ -51,8 +51,8 @@ func (a *Applier) wouldCreate(ctx context.Context, in *intent, live client.Objec
 	return nil
 }
 
-// mustReplace reports whether a field differs that the API server does not allow to change. It examines the drift
-// instead of the values, because one value can be written in several ways.
+// mustReplace reports whether an immutable field differs. It examines the drift instead of the values, because one
+// value can be written in several ways.
 func (in *intent) mustReplace(drift *fieldpath.Set) bool {
 	if drift == nil {
 		return false

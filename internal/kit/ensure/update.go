@@ -48,7 +48,8 @@ func (a *Applier) update(ctx context.Context, owner client.Object, in *intent, l
 	return a.applyOver(ctx, in, live, action)
 }
 
-// applyOver applies a child only if the live object that was compared with the declaration still exists.
+// applyOver applies a child over the live object that was compared with the declaration. If that object is gone,
+// nothing is applied, even if another object has its name now.
 func (a *Applier) applyOver(ctx context.Context, in *intent, live client.Object, action Action) (Result, error) {
 	if err := in.carry(live); err != nil {
 		return Result{Ref: in.Ref}, err
@@ -88,7 +89,7 @@ func (a *Applier) apply(ctx context.Context, in *intent, action Action) (Result,
 	return Result{Ref: in.Ref, Action: action}, nil
 }
 
-// contested returns a result that names the manager which undoes changes of the child.
+// contested returns a result that names the other manager that keeps undoing changes of the child.
 func (a *Applier) contested(ctx context.Context, in *intent, drift *fieldpath.Set, wait time.Duration) (Result, error) {
 	current := &metav1.PartialObjectMetadata{}
 	current.SetGroupVersionKind(in.GroupVersionKind)

@@ -122,7 +122,8 @@ func (c *Client) Abandon() (*Report, []string) {
 	return &report, c.History.Check()
 }
 
-// lastLook reads every key once, to detect a lost write that no other request has read.
+// lastLook reads every key once. Without this read, a lost write would stay unnoticed if no request read the key after
+// it. Then lastLook waits until all watches have received all writes.
 func (c *Client) lastLook(patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)

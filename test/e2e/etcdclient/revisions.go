@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// checkRevisions checks that revisions increase with time. If a request starts after the response to another request,
-// its revision must be higher for a write, and not lower for a read. This must hold even for different keys, so the
-// check also detects a write that was lost with its whole key.
+// checkRevisions checks that revisions increase with time. If request B starts after the response to request A, the
+// revision of B must be higher if B is a write, and must not be lower if B is a read. A and B may have different keys,
+// so the check also detects that all writes to one key were lost.
 func checkRevisions(ops []Op) []string {
 	answered := slices.DeleteFunc(slices.Clone(ops), func(o Op) bool { return !o.Known })
 	slices.SortFunc(answered, func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
 	byCall := slices.Clone(answered)
 	slices.SortFunc(byCall, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
 	var out []string
-	var last Op // of the operations that were answered before op was called, the one with the highest revision
+	var last Op // the operation with the highest revision among those that were answered before op was called
 	next := 0
 	for _, op := range byCall {
 		for ; next < len(answered) && answered[next].Return < op.Call; next++ {

@@ -12,7 +12,8 @@ import (
 // cannot wait for an error, because a connection to a lost node looks like an idle connection.
 const silence = 3 * time.Second
 
-// watch receives all writes until ctx ends. If a member cannot continue, it connects to another member.
+// watch receives all writes until ctx ends. If a member cannot continue the watch, the client connects to another
+// member.
 func (c *Client) watch(ctx context.Context, w *Watch) {
 	for ctx.Err() == nil {
 		url, store := c.pool.next()

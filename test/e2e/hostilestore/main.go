@@ -66,8 +66,8 @@ func hosts(urls map[string]string) map[string]string {
 	return out
 }
 
-// serve listens on an address. It connects each client to a random server, and logs the name of this server. If the
-// order were fixed, each restart of the pod would begin with the same server.
+// serve listens on an address. It connects each client to a random server, and logs the name of this server. With a
+// fixed order of the servers, the first client after each restart of the pod would get the same server.
 func serve(address string, servers map[string]string) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

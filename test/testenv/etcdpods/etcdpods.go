@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package etcdpods runs fake etcd members in memory, for the pods of an API server without kubelets. It watches the
-// pods, and starts and stops their members. Like real pods, it takes a pod's command line, its annotation
-// etcd.opcrew.io/start (how etcd may start) and its volume into account.
+// pods, and starts and stops their members. A fake member uses the command line, the volume and the annotation
+// etcd.opcrew.io/start (how etcd may start) of its pod, as a real member does.
 package etcdpods
 
 import (

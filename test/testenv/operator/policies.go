@@ -23,8 +23,8 @@ import (
 )
 
 // awaitPolicies waits until the API server applies the admission policies to objects of the kinds. For a moment after
-// the policies were created, the API server ignores them. After that, it refuses objects until it has published the
-// schema of their CRD.
+// the policies were created, the API server ignores them. After that, it refuses all objects of a kind until it has
+// published the schema of the kind's CRD.
 func (s *Suite) awaitPolicies(t *testing.T) {
 	t.Helper()
 	for _, kind := range s.kinds {

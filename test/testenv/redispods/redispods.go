@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package redispods runs fake Redis servers in memory, for the pods of an API server without kubelets. It watches the
-// pods, and starts and stops their servers. Like real pods, it takes the flags, the mounted Secrets and the volumes of
-// a pod into account. A pod becomes ready when the agent of a real pod would report it as ready.
+// pods, and starts and stops their servers. The fake servers use the flags, the mounted Secrets and the volumes of
+// their pod, as real servers do. A pod becomes ready when the agent of a real pod would report it as ready.
 package redispods
 
 import (
