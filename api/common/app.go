@@ -31,8 +31,8 @@ type Resources struct {
 // Port is one port of an application: its number in the Service, and the container port that receives the traffic.
 // +kubebuilder:object:generate=true
 type Port struct {
-	// name of the port in the Service, at most 15 lower-case letters, digits and '-'. The default is the protocol and
-	// the port number.
+	// name of the port in the Service, at most 15 lower-case letters, digits and '-'. The default consists of the
+	// protocol and the port number, such as tcp-80.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`

@@ -83,7 +83,8 @@ type ContainerSecurity struct {
 // +kubebuilder:object:generate=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type ContainerCapabilities struct {
-	// add lists the capabilities that the container gets in addition, such as NET_BIND_SERVICE.
+	// add lists the capabilities that the container gets in addition to those that the container runtime grants by
+	// default, such as NET_BIND_SERVICE.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=64

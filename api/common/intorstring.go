@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Amount is a non-negative Kubernetes quantity, written as a number or as text. Exponents are not allowed: to compare
-// an extreme value, such as 1e999999999, would keep an API server busy for hours.
+// Amount is a non-negative Kubernetes quantity, written as a number or as text. Exponents are not allowed: comparing an
+// extreme value, such as 1e999999999, would keep an API server busy for hours.
 // +kubebuilder:validation:Type=""
 // +kubebuilder:validation:XIntOrString
 // +kubebuilder:validation:MaxLength=20

@@ -29,7 +29,8 @@ func (p *pkg) countReferences(set *token.FileSet, files []*ast.File) {
 	p.upward = upward(order(names, weights), weights)
 }
 
-// edges resolves names with Go's type checker. It does not load imports, so it counts no references to other packages.
+// edges counts the references between files of the package. It resolves names with Go's type checker, and loads no
+// imports, so references to other packages do not count.
 func edges(set *token.FileSet, files []*ast.File) map[edge]int {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	config := types.Config{Importer: unknown{}, Error: func(error) {}}
@@ -94,8 +95,8 @@ func order(names []string, weights map[edge]int) []string {
 	return names
 }
 
-// bestPlace returns the position of the file at index from that gives the fewest upward references. It returns from if
-// no other position is better.
+// bestPlace returns the index to which the file names[from] should move, so that the fewest references point upward. It
+// returns from if no other index is better.
 func bestPlace(names []string, from int, weights map[edge]int) int {
 	best, gain := from, 0
 	for _, step := range []int{-1, 1} {

@@ -27,7 +27,8 @@ type use struct {
 
 func (u use) folder() string { return filepath.ToSlash(filepath.Dir(u.file)) }
 
-// exempt matches occurrences that are names: the Unix user, quoted test users, and keys of stored annotations.
+// exempt matches occurrences of forbidden words that are allowed because they are names: a Unix user, quoted users in
+// tests, and keys of stored annotations.
 var exempt = regexp.MustCompile(`no[b]ody(:x:|:nogroup|/nogroup|:/)|user "?no[b]ody|"[a-z/]*no[b]ody"|\bopcrew\.io/[a-z/-]+`)
 
 // generated lists folders that findWords skips. Their text is generated from Go comments, or comes from Kubernetes.

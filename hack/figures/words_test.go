@@ -12,8 +12,8 @@ import (
 const sampleGlossary = "| Term | Meaning |\n|---|---|\n| owner | of a thing, foo |\n\n" +
 	oldTable + " Write instead |\n|---|---|\n| foo | again |\n| foo of bar | earlier |\n\nMore.\n"
 
-// user is the name of a Unix user that the glossary forbids elsewhere. It is split so that findWords does not match it
-// here.
+// user is the name of a Unix user. The glossary forbids this word in all other meanings. The string is split so that
+// findWords does not match it here.
 const user = "no" + "body"
 
 func TestOldWordsAreFoundInTextAndIdentifiers(t *testing.T) {

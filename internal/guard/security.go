@@ -3,7 +3,8 @@
 
 package guard
 
-// Security names the security profile that a finished pod must follow. Package podsecurity defines the profiles.
+// Security names the security profile that a pod must follow once it has all settings of the user and of opcrew.
+// Package podsecurity defines the profiles.
 type Security string
 
 const (

@@ -73,7 +73,7 @@ func without(kinds []Registration, installed map[string]bool) []Registration {
 }
 
 // optionalWatch ends the manager when a missing optional type is installed. The process then restarts and uses that
-// type. A watch waits for this, because polling would cost API calls.
+// type. optionalWatch watches CRDs and does not poll, because polling would cost API calls.
 type optionalWatch struct {
 	cfg     *rest.Config
 	missing []string

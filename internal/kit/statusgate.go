@@ -60,8 +60,8 @@ func (s lastStatus) wait(now time.Time, interval time.Duration) time.Duration {
 }
 
 // waitProgress returns how long a status that only shows progress must wait. While an object is being created, the wait
-// grows with the time since the last status. Most objects are Ready soon after their first claim or pod, so one
-// postponed status can report both.
+// grows with the time since the last status. Most objects are Ready soon after their first claim or pod exists, so one
+// postponed status can report the claim or pod and the condition Ready.
 func (g *statusGate) waitProgress(key client.ObjectKey, now time.Time) time.Duration {
 	last := g.objects.Get(key)
 	switch {

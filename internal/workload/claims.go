@@ -59,8 +59,8 @@ func ResizeRefused(claim *corev1.PersistentVolumeClaim) (words string, final boo
 	return words, false
 }
 
-// Resizing describes the progress of a resize, with the message of the controller that does it; "" if the volume has
-// the desired size.
+// Resizing describes the progress of the resize of a volume, with the message of the controller that resizes the
+// volume; "" if the volume has the desired size.
 func Resizing(claim *corev1.PersistentVolumeClaim, wanted resource.Quantity) string {
 	has, why := Capacity(claim), ""
 	if has.Cmp(wanted) >= 0 {

@@ -63,7 +63,7 @@ func ObserveMembers(ctx context.Context, reader client.Reader, owner client.Obje
 
 // has reports whether a pod belongs to this application: the StatefulSet controls it, or it has no controller and was
 // created by this StatefulSet or the one that opcrew replaced. A pod that an earlier StatefulSet still controls does
-// not belong here, even if it has the same name.
+// not belong to this application, even if it has the same name.
 func (m Members) has(pod *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(pod)
 	if controller == nil {
@@ -108,9 +108,9 @@ func (m Members) Ready(names []string) int32 {
 // Missing reports whether there are fewer pods than the StatefulSet requests.
 func (m Members) Missing() bool { return m.Set != nil && int32(len(m.Pods)) < m.Replicas() }
 
-// Rolling reports whether the StatefulSet is still rolling out its last change. The revisions do not show this: they
-// become equal at once when a change is reverted. The StatefulSet controller counts a stuck pod as a replica that is
-// never updated (stateful_set_control.go).
+// Rolling reports whether the StatefulSet is still rolling out its last change. The revisions in its status do not show
+// this: they become equal at once when a change is reverted. The StatefulSet controller counts a stuck pod as a replica
+// that is never updated (stateful_set_control.go).
 func (m Members) Rolling(now time.Time) bool {
 	status := m.Set.Status
 	return status.ObservedGeneration < m.Set.Generation || status.UpdatedReplicas < status.Replicas-m.stuck(now)

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// withCertificate is an annotation of a Secret in a row. It makes the trial store its certificate in the Secret. The
-// members of an EtcdCluster and the operator then use this certificate for TLS.
+// withCertificate is an annotation of a Secret in a row of the test table. It makes the trial store its certificate in
+// the Secret. The members of an EtcdCluster and the operator then use this certificate for TLS.
 const withCertificate = "fields/certificate"
 
 // certify stores the trial's self-signed certificate and its key in a Secret if the Secret has the annotation

@@ -149,8 +149,8 @@ func (t *trial) effect(ctx context.Context, from client.Reader) error {
 	return t.before.keptIn(after)
 }
 
-// until polls check until it returns nil. It passes the cached reader first, and then the reader of the API server.
-// After limit, it returns the last error of check.
+// until calls check repeatedly until it returns nil. check must succeed first with the cached reader, and then with the
+// reader of the API server. After limit, until returns the last error of check.
 func (t *trial) until(ctx context.Context, limit time.Duration, check func(context.Context, client.Reader) error) error {
 	deadline := time.Now().Add(limit)
 	for pause := 100 * time.Millisecond; ; pause = min(pause*3/2, time.Second) {

@@ -30,8 +30,8 @@ type decision struct {
 	held *obstacle
 	// nothing is true if there are no pods yet and none can be created now.
 	nothing bool
-	// hosts are the host names that the MicroServiceDeploy has. lostHosts names the claimed host names that other
-	// MicroServiceDeploys have, and their holders.
+	// hosts are the host names that the MicroServiceDeploy has. lostHosts names each claimed host name that another
+	// MicroServiceDeploy has, and that MicroServiceDeploy.
 	hosts, lostHosts []string
 	// again holds times after which opcrew reconciles even without an event; 0 means that no such reconcile is needed.
 	again []time.Duration
@@ -112,7 +112,8 @@ func (d decision) running(r workload.Rollout) int64 {
 }
 
 // rolledBack returns a message if an earlier revision runs because of spec.rollbackTo. The message names the parts of
-// the spec that are ignored meanwhile. It is "" if the image and configuration in the spec run.
+// the spec that are ignored while this revision runs. rolledBack returns "" if the image and configuration in the spec
+// run.
 func (d decision) rolledBack(m *customv1.MicroServiceDeploy) string {
 	if m.Spec.RollbackTo == nil || d.held != nil {
 		return ""

@@ -103,7 +103,7 @@ func TestWhoGetsAHostNameThatSeveralClaim(t *testing.T) {
 				var rivals []customv1.MicroServiceDeploy
 				for j, rival := range test.all {
 					if j != i {
-						rivals = append(rivals, *rival, *rival) // like Observe: once for each host name
+						rivals = append(rivals, *rival, *rival) // Observe also lists a rival once for each host name
 					}
 				}
 				same(t, m.Name, test.want[i], hadBy(m, rivals))

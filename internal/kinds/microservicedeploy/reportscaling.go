@@ -34,7 +34,7 @@ func reportScaling(set condition.Set, m *customv1.MicroServiceDeploy, scaler *au
 }
 
 // reportScaler reports the conditions of the HorizontalPodAutoscaler. If there are no metrics, the number of pods stays
-// unchanged, which does not make the MicroServiceDeploy unready.
+// unchanged. This does not make the MicroServiceDeploy unready.
 func reportScaler(set condition.Set, scaler *autoscalingv2.HorizontalPodAutoscaler) {
 	const kind = customv1.MicroServiceDeployAutoscaled
 	switch active, able := said(scaler, autoscalingv2.ScalingActive), said(scaler, autoscalingv2.AbleToScale); {

@@ -69,8 +69,8 @@ func podsStay(r workload.Rollout) string {
 	return fmt.Sprintf("; the %d running pods stay unchanged", r.Running())
 }
 
-// noteRollback extends the message of the condition RolledOut, which Ready usually repeats. It names the parts of the
-// spec that are not applied because of spec.rollbackTo.
+// noteRollback adds a text to the message of the condition RolledOut: the parts of the spec that are not applied
+// because of spec.rollbackTo. Usually, the condition Ready repeats this message.
 func noteRollback(set condition.Set, m *customv1.MicroServiceDeploy, d decision) {
 	const kind = customv1.MicroServiceDeployRolledOut
 	words := d.rolledBack(m)

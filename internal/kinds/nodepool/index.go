@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 )
 
-// poolIndex is the cache index that finds nodes by the NodePools to which they may belong, so that a small pool need
-// not read all nodes.
+// poolIndex is the cache index that finds nodes by the NodePools to which they may belong, so that opcrew need not read
+// all nodes for a small pool.
 const poolIndex = "nodepools"
 
 func indexNodes(mgr ctrl.Manager) error {

@@ -53,8 +53,9 @@ func Kind() kit.Registration {
 			return map[client.Object]cache.ByObject{
 				&nodesv1.NodePool{}: {},
 				&corev1.Node{}:      {},
-				// All RuntimeClasses are watched, not only those of opcrew. There are few of them, and a NodePool whose
-				// name is taken must notice when the other RuntimeClass is deleted.
+				// All RuntimeClasses are watched, not only those of opcrew. There are few of them. If another owner has
+				// a RuntimeClass with the name of a NodePool, the NodePool must notice when that RuntimeClass is
+				// deleted.
 				&nodev1.RuntimeClass{}: {},
 			}
 		},

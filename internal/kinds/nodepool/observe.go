@@ -39,12 +39,14 @@ type facts struct {
 	// held is the number of nodes with settings of a deleted NodePool, according to the API server. It is only read if
 	// the cache shows no such node.
 	held int
-	// preview holds the nodes of a paused pool or a NodePool in dry run, as they would be without the pause or dry run.
+	// preview holds the nodes of a NodePool that is paused or in dry run, as they would be without the pause or dry
+	// run.
 	preview []*member
 	pods    []corev1.Pod // only read if a preview needs them
 }
 
-// member is a node that belongs to a NodePool or still has its settings, with its desired state.
+// member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should
+// have.
 type member struct {
 	node    *corev1.Node
 	desired nodestate.Desired

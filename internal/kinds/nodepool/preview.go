@@ -24,7 +24,7 @@ const (
 	maxExamples  = 3
 )
 
-// thaw returns the NodePools with a copy of the given one that is neither paused nor in dry run.
+// thaw returns a copy of the list of NodePools in which the given NodePool is neither paused nor in dry run.
 func thaw(pool *nodesv1.NodePool, pools []*nodesv1.NodePool) []*nodesv1.NodePool {
 	out := slices.Clone(pools)
 	for i, p := range out {
@@ -133,7 +133,7 @@ func evicted(pod *corev1.Pod, taints []corev1.Taint) bool {
 	})
 }
 
-// countNodes formats the number of nodes and the names of the first ones.
+// countNodes returns a text with the number of nodes and the names of the first few nodes.
 func countNodes(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	if len(names) == 1 {

@@ -17,8 +17,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// blockers lists the conditions that can keep a NodePool from being Ready. Ready reports the first of them, in this
-// order, that blocks it.
+// blockers lists the conditions that can keep a NodePool from being Ready. If several of them do, Ready reports the
+// first one in this order.
 var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolRuntimeClassReady),
 	condition.WhenTrue(nodesv1.NodePoolConflict),

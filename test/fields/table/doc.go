@@ -12,7 +12,7 @@
 //	with     is merged into base before the object is created
 //	to       the new value of the field; null removes the field
 //	edit     instead of to: a merge patch for the object
-//	see      observations that hold after the edit but not before it, see See
+//	see      observations (type See) that hold after the edit but not before it
 //	says     a part of the message with which the API server refuses the edit
 //	pods     a label selector for the pods that a rollout replaces, by default all pods; others must stay
 //	gone     true if a live edit deletes pods

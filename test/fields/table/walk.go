@@ -101,7 +101,7 @@ func element(t reflect.Type) reflect.Type {
 	return t
 }
 
-// member returns the type of the struct field with a JSON name. It also finds fields of embedded structs.
+// member returns the type of the struct field with the given JSON name. It also finds fields of embedded structs.
 func member(t reflect.Type, name string) reflect.Type {
 	t = element(t)
 	if t == nil || t.Kind() != reflect.Struct {

@@ -122,8 +122,8 @@ func Sources(m *customv1.MicroServiceDeploy) []source {
 	return []source{{"tenant", names.TenantAuth}}
 }
 
-// Trust returns the Secrets that the pod may mount without a check of the user who created the MicroServiceDeploy. This
-// is only the Secret with the shared credentials, because the application cannot read it.
+// Trust returns the Secrets that the pod may mount although opcrew does not check the rights of the user who created
+// the MicroServiceDeploy. This is only the Secret with the shared credentials, because the application cannot read it.
 func Trust(m *customv1.MicroServiceDeploy) guard.Trust {
 	if m.Spec.Auth != nil {
 		return guard.Trust{} // the user chose this Secret, so the user's rights are checked

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods of a MicroServiceDeploy. It decides nothing: the caller passes the revision and its
-// configuration.
+// Package build declares the pods of a MicroServiceDeploy. It makes no decisions: the caller passes the revision and
+// its configuration.
 package build
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// ConfigHashAnnotation holds a hash of the user's Secret with the configuration. When the Secret changes, the
-// annotation changes too, which replaces the pods.
+// ConfigHashAnnotation holds a hash of the user's Secret with the configuration. When the Secret changes, this
+// annotation of the pod template changes too, so that the pods are replaced.
 const ConfigHashAnnotation = "opcrew.io/config-hash"
 
 // Pods holds the input for the pod template in addition to the spec.
@@ -86,7 +86,7 @@ func Template(m *customv1.MicroServiceDeploy, p Pods) *corev1ac.PodTemplateSpecA
 	workload.Restrict(template, m.Spec.SecurityProfile)
 	podtemplate.Override(template, m.Spec.Pod)
 	if m.Spec.Pod != nil && podtemplate.NamesAccount(m.Spec.Pod.ServiceAccountName) {
-		// If the user names another account than default, that account decides whether its token is mounted.
+		// If the user names an account other than default, that account decides whether its token is mounted.
 		template.Spec.AutomountServiceAccountToken = nil
 	}
 	return template

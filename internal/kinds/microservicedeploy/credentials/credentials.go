@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package credentials holds the user name and password that all MicroServiceDeploys of a namespace share, and their
-// htpasswd lines. After a password change, the old password stays valid for a while.
+// Package credentials declares the Secret with the user name and password that all MicroServiceDeploys of a namespace
+// share, and with the htpasswd lines for them. After a password change, the old password stays valid for a while.
 package credentials
 
 import (
@@ -36,12 +36,13 @@ const (
 	Longest = 72
 )
 
-// Facts holds what opcrew reads about the shared credentials. It also holds new random values, such as a password. A
-// plan cannot create these itself, because it must return the same result for the same facts.
+// Facts holds what opcrew reads about the shared credentials. It also holds new random values, such as a password. The
+// plan cannot create random values itself, because it must return the same result for the same facts.
 type Facts struct {
 	Live  *corev1.Secret // the Secret; nil if it does not exist
 	Match bool           // whether the first htpasswd line matches the password in the Secret
-	// User and Password come from the Secret, or are new if the Secret has none. Line is a new htpasswd line for them.
+	// User and Password come from the Secret, or are new if the Secret has none. Line is a new htpasswd line for this
+	// user and password.
 	User, Password, Line string
 }
 

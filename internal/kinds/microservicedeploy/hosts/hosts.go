@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosts decides which MicroServiceDeploy gets a host name that several of them claim, and declares its Ingress
-// or HTTPRoute.
+// Package hosts decides which MicroServiceDeploy gets a host name that several of them claim. It declares the Ingress
+// or HTTPRoute for the host names of a MicroServiceDeploy.
 package hosts
 
 import (
@@ -48,7 +48,7 @@ func Claimed(m *customv1.MicroServiceDeploy) []string {
 }
 
 // Assign returns the claimed host names that the MicroServiceDeploy gets, and messages about host names that a rival
-// has. If another major version of the same microservice has the bare name, this is no conflict.
+// has. There is usually no message if another major version of the same microservice has the bare name.
 func Assign(m *customv1.MicroServiceDeploy, rivals []customv1.MicroServiceDeploy) (has []string, lost []string) {
 	for _, host := range Claimed(m) {
 		claimants := []*customv1.MicroServiceDeploy{m}
@@ -88,9 +88,9 @@ func winner(claimants []*customv1.MicroServiceDeploy, host string) *customv1.Mic
 	})
 }
 
-// precedence is negative if MicroServiceDeploy a wins over MicroServiceDeploy b of the same microservice and rank.
-// Creation times have a resolution of one second. If they are equal, the MicroServiceDeploy that already has the name
-// keeps it.
+// precedence is negative if a wins over b. Both are major versions of one microservice and have the same rank. The
+// older one wins the bare name. For another name, or if both were created in the same second, the one that already has
+// the name keeps it.
 func precedence(a, b *customv1.MicroServiceDeploy, host string) int {
 	has := lacking(a, host) - lacking(b, host)
 	if host == bareHost(a) {
@@ -108,9 +108,9 @@ func lacking(m *customv1.MicroServiceDeploy, host string) int {
 	return 1
 }
 
-// rank returns the rank of a claimant. The lowest rank wins; age matters only between equal ranks. A MicroServiceDeploy
-// with spec.current has the lowest rank for its bare host name, and MicroServiceDeploys of another microservice than
-// first have the highest rank.
+// rank returns the rank of a claimant. The lowest rank wins; age matters only between equal ranks. The rank is 2 if m
+// and first belong to different microservices. Otherwise, it is 0 for the bare host name if m has spec.current, and 1
+// in all other cases.
 func rank(m, first *customv1.MicroServiceDeploy, host string) int {
 	switch {
 	case !siblings(m, first):

@@ -96,8 +96,8 @@ func (s *shop) expectRepair(resource string, object client.Object, patch string)
 		})
 	}
 	writes := childWrites(env.Settled(s.T, mark)).Where(func(c testenv.Call) bool {
-		// An autoscaler owns the number of replicas. opcrew applies this number only to the version of the Deployment
-		// that it read, and retries if the Deployment controller was faster. The quota changes with the number of pods.
+		// An autoscaler owns the number of replicas. Therefore, opcrew writes the Deployment only if no other client
+		// has changed it since opcrew read it, and otherwise retries. The quota changes with the number of pods.
 		return c.Code != 409 && (resource != "deployments" || c.Resource != "resourcequotas")
 	})
 	if len(writes) != 1 || writes[0].Resource != resource {

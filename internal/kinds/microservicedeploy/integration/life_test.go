@@ -101,7 +101,8 @@ func TestFullNameNamesTheChildrenAndASecondClaimantIsReported(t *testing.T) {
 		return nil
 	})
 	third.delete()
-	// An edit starts a reconcile at once. Without it, the test would wait up to a minute until opcrew retries the name.
+	// An edit starts a reconcile at once. Without this edit, the test would wait up to a minute until opcrew notices
+	// that the name "children" is free.
 	second.edit(withReplicas(2))
 	second.await(ready, "True AllPodsReady", "2 of 2")
 }

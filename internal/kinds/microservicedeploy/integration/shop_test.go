@@ -150,7 +150,7 @@ func (s *shop) remove(object client.Object) {
 	}
 }
 
-// await waits until the status is about the current spec, the condition has the given status and reason, and the
+// await waits until the status describes the current spec, the condition has the given status and reason, and the
 // message of the condition contains the words.
 func (s *shop) await(kind, statusReason string, words ...string) *customv1.MicroServiceDeploy {
 	s.Helper()

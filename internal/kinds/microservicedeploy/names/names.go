@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package names holds the names and labels of a MicroServiceDeploy's objects, and the defaults of spec fields. It
-// decides nothing.
+// Package names holds the names and labels of a MicroServiceDeploy's objects, and the default values of fields of the
+// spec. It makes no decisions.
 package names
 
 import (

@@ -44,8 +44,9 @@ func Targets(m *customv1.MicroServiceDeploy) []Target {
 	return out
 }
 
-// targetName returns the name of a port, or a name with its position if the port has no valid name. The name does not
-// depend on the number of the port, so that the Service reaches old and new pods when the number changes.
+// targetName returns the name of a port. If the port has no valid name, targetName forms a name from the position of
+// the port in the list. The name does not depend on the port number, so that the Service reaches old and new pods when
+// the number changes.
 func targetName(p common.Port, place int) string {
 	if p.Name == "" || len(validation.IsValidPortName(p.Name)) > 0 {
 		return fmt.Sprintf("port-%d", place+1)

@@ -51,8 +51,8 @@ func numbered(p *corev1.Probe, m *customv1.MicroServiceDeploy) *corev1.Probe {
 	return p
 }
 
-// number returns the number of a port in the spec, by its name or by the name of its targetPort. An unknown name is
-// returned unchanged, so that the API server or the kubelet reports it.
+// number looks up a port of the spec by its name or by the name of its targetPort, and returns the port number. It
+// returns an unknown name unchanged, so that the API server or the kubelet reports it.
 func number(port intstr.IntOrString, m *customv1.MicroServiceDeploy) intstr.IntOrString {
 	if port.Type != intstr.String {
 		return port

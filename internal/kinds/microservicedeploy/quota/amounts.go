@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package quota computes the resources that all MicroServiceDeploys of a namespace may use together, and the
-// ResourceQuotas that limit them. It reads and writes nothing.
+// ResourceQuotas that limit them. It makes no API calls.
 package quota
 
 import (
@@ -69,8 +69,8 @@ func times(a Amounts, n int32) Amounts {
 	return out
 }
 
-// sum returns the resources that all MicroServiceDeploys of a namespace may use together. It leaves out each resource
-// that some MicroServiceDeploy with pods does not request.
+// sum returns the resources that all MicroServiceDeploys of a namespace may use together. It leaves out a resource if
+// at least one MicroServiceDeploy with pods does not request it.
 func sum(needs []Amounts) Amounts {
 	var total Amounts
 	for _, n := range needs {

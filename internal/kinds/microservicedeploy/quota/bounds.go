@@ -80,8 +80,9 @@ type Tenant struct {
 	Others, Leaving bool
 }
 
-// Hard returns the limits of a quota; nil if there should be no quota. Limits are raised at once, but lowered only
-// after rollouts have ended, and only if the used amounts fit. During a rollout, no further resource gets a limit.
+// Hard returns the limits of a quota; nil if there should be no quota. Limits are raised at once. They are lowered only
+// after all rollouts have ended, and only if the used amounts fit into the lower limits. During a rollout, no
+// additional resource gets a limit.
 func (t Tenant) Hard(b Bound) Amounts {
 	wanted, bounded, settled := t.Wanted(b, nil)
 	if !bounded || b == ByNamespace && t.Others {

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// Need returns the most that a MicroServiceDeploy may use: its pods and the surge pods of a rollout. Each pod counts
-// with the resources of the running pod or of the desired pod, whichever are larger.
+// Need returns the maximum amounts that a MicroServiceDeploy may use: for its pods and for the surge pods of a rollout.
+// For each pod, Need takes the resources of the running pod or of the desired pod, whichever are larger.
 func Need(m *customv1.MicroServiceDeploy, live *appsv1.Deployment, o Overheads) Amounts {
 	pods, pod, going := scaling.MostPods(m), o.with(perPod(m), RuntimeClass(m)), int32(0)
 	if live != nil {
@@ -52,8 +52,8 @@ func rolls(m *customv1.MicroServiceDeploy, live *appsv1.Deployment) bool {
 // surge returns the number of surge pods of a rollout: a quarter of the pods, rounded up.
 func surge(pods int32) int32 { return (pods + 3) / 4 }
 
-// perPod returns the resources of one pod of the spec. It leaves out resources that not all containers request, because
-// a quota that limits such a resource would reject the pod.
+// perPod returns the resources of one pod that the spec describes. It leaves out resources that not all containers
+// request, because a quota that limits such a resource would reject the pod.
 func perPod(m *customv1.MicroServiceDeploy) Amounts {
 	requests, limits := workload.Quantities(m.Spec.ResourceRequirements.Requests), workload.Quantities(m.Spec.ResourceRequirements.Limits)
 	total := asked(requests, limits)

@@ -19,7 +19,7 @@ func Replaces(m *customv1.MicroServiceDeploy, r workload.Rollout, configHash str
 }
 
 // NoRoom returns the name of the first ResourceQuota of another owner into which a new pod does not fit, and the
-// resource that is short.
+// resource of which too little is left.
 func (t Tenant) NoRoom(m *customv1.MicroServiceDeploy) (name, why string) {
 	for i := range t.All {
 		q := &t.All[i]

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package revisions numbers the revisions of a MicroServiceDeploy, reads them from pod templates, and chooses the
-// revision to run. A revision is a pair of image and configuration.
+// revision to run. A revision is an image together with a configuration.
 package revisions
 
 import (
@@ -92,9 +92,9 @@ func ConfigName(template corev1.PodTemplateSpec) string {
 	return ""
 }
 
-// Choose returns the revision to run. If spec.rollbackTo names a revision, Choose returns it; ok is false if it is not
-// stored. Otherwise it returns the image and configuration of the spec, with the number of an equal stored revision or
-// a new number.
+// Choose returns the revision to run. If spec.rollbackTo is set, this is the stored revision with that number; ok is
+// false if it is not stored. If spec.rollbackTo is not set, it is the image and configuration of the spec, with the
+// number of an equal stored revision or a new number.
 func Choose(m *customv1.MicroServiceDeploy, known []customv1.Revision, configName string) (wanted customv1.Revision, ok bool) {
 	if to := m.Spec.RollbackTo; to != nil {
 		i := slices.IndexFunc(known, func(r customv1.Revision) bool { return r.Revision == *to })

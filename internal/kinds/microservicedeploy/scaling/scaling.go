@@ -36,8 +36,8 @@ type Scale struct {
 	Spread bool
 }
 
-// Decide decides the number of pods. If the autoscaler is no longer needed, opcrew deletes it before it changes the
-// number, because the autoscaler would change it back.
+// Decide decides the number of pods. If the autoscaler is no longer needed, opcrew deletes the autoscaler before it
+// changes the number, because the autoscaler would undo the change.
 func Decide(m *customv1.MicroServiceDeploy, r workload.Rollout, autoscaler bool) Scale {
 	switch {
 	case m.Spec.Idle:
@@ -69,7 +69,7 @@ func Autoscales(m *customv1.MicroServiceDeploy) bool {
 }
 
 // awake returns the number of pods that an idle MicroServiceDeploy gets when it is no longer idle. With autoscaling,
-// this is the number that it had before.
+// this is the number that it had before it became idle.
 func awake(m *customv1.MicroServiceDeploy, r workload.Rollout) int32 {
 	if !m.Spec.Autoscaling || names.Replicas(m) == 0 {
 		return names.Replicas(m)

@@ -44,8 +44,8 @@ func newTenant(t *testing.T, data map[string]string) *tenantOf {
 	return o
 }
 
-// look runs one reconcile of the Secret, as if the time were now. It applies the declared Secret as the API server
-// would, and returns the resulting data and the time until the next reconcile.
+// look runs one reconcile of the Secret at the given time. It applies the declared Secret as the API server would, and
+// returns the resulting data and the time until the next reconcile.
 func (o *tenantOf) look(now time.Time) (map[string]string, time.Duration) {
 	o.Helper()
 	child, again := o.observe().Child(o.ns, now)
@@ -211,7 +211,8 @@ func TestALineThatCostsADayIsNeverCompared(t *testing.T) {
 	}
 }
 
-// Whatever a user writes into the Secret, opcrew must store well-formed lines and stop writing.
+// Whatever a user writes into the Secret, opcrew must store well-formed lines, and the next reconcile must change
+// nothing.
 func TestHostileValuesDoNoHarm(t *testing.T) {
 	for name, data := range map[string]map[string]string{
 		"a user with a colon":          {"username": "a:b", "password": "p"},

@@ -22,8 +22,8 @@ import (
 const departInterval = time.Second
 
 // departing reports whether pods of deleted MicroServiceDeploys still run in a namespace. A quota that is created while
-// they run counts them. It might then reject the pods of new MicroServiceDeploys, which Kubernetes retries only after
-// growing delays.
+// these pods run counts them, and might then reject the pods of new MicroServiceDeploys. Kubernetes retries rejected
+// pods only after growing delays.
 func departing(ctx context.Context, reader client.Reader, t quota.Tenant, namespace string) (bool, error) {
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	ours := client.MatchingLabels{names.NameLabel: names.AppName}

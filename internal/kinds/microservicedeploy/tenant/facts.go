@@ -19,8 +19,8 @@ type reconciler struct {
 	*kit.Tools
 	around   *Neighbours
 	troubles *Troubles
-	// checked maps a namespace to the resourceVersion of its shared Secret at which the htpasswd line matched the
-	// password.
+	// checked maps a namespace to the resourceVersion at which the Secret with the shared credentials was last found to
+	// have an htpasswd line that matches its password.
 	checked sync.Map
 }
 

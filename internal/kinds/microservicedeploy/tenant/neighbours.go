@@ -55,8 +55,9 @@ var workloads = []schema.GroupVersionKind{
 	batchv1.SchemeGroupVersion.WithKind("CronJobList"),
 }
 
-// Others reports whether other owners run or could run pods in a namespace, because a quota would limit these pods too.
-// For a namespace with QuotaLabel, Others returns false: its users accept that a quota limits all pods.
+// Others reports whether other owners run or could run pods in a namespace. opcrew must know this, because a quota
+// would limit these pods too. For a namespace with QuotaLabel, Others returns false: its users accept that a quota
+// limits all pods.
 func (n *Neighbours) Others(ctx context.Context, ns *corev1.Namespace) (bool, error) {
 	if common.IsSet(ns.Labels, names.QuotaLabel) {
 		return false, nil

@@ -35,8 +35,8 @@ func NewTroubles() *Troubles {
 	return &Troubles{byTenant: map[string][]metav1.Condition{}, Wake: make(chan event.TypedGenericEvent[client.Object], 1024)}
 }
 
-// CarriedOut records the results of a plan. If a user's Secret has the name of the shared credentials, this is not a
-// problem.
+// CarriedOut records the results of a plan for the shared objects of a namespace. It does not count it as a problem if
+// a user's Secret has the name of the shared credentials.
 func (t *Troubles) CarriedOut(namespace string, done kit.Outcome) {
 	done.Results = slices.DeleteFunc(slices.Clone(done.Results), func(r ensure.Result) bool {
 		return r.Action == ensure.Taken && r.Ref.Name == names.TenantAuth

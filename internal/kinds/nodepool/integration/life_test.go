@@ -316,7 +316,8 @@ func unrefuse(ctx context.Context, node string) {
 	_ = env.Client.Delete(ctx, &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: node}})
 }
 
-// awaitRefusal waits until the API server enforces the policy that rejects changes of the node, or no longer does.
+// awaitRefusal waits until the API server rejects changes of the node because of an admission policy. If want is false,
+// it waits until the API server accepts changes of the node again.
 func awaitRefusal(t *testing.T, node string, want bool) {
 	t.Helper()
 	as := client.NewDryRunClient(env.ClientFor(t, env.ConfigAs(env.User, "system:serviceaccounts", "system:authenticated")))

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package nodestate determines what all NodePools together set on a node. It reads the ledger (an annotation that
-// records what pools have set), computes the desired state, and returns the patch between them. It has no side effects.
-// Package nodepool handles the RuntimeClass, status and watches of a pool.
+// records what pools have set), computes the desired state of the node, and returns the patch that leads to this state.
+// It has no side effects. Package nodepool handles the RuntimeClass, status and watches of a pool.
 package nodestate
 
 import (
@@ -87,7 +87,8 @@ func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 	return d
 }
 
-// settle decides which setting an item gets, and records settings with other values as conflicts.
+// settle decides which pool's setting an item (label, annotation or taint) gets, and records settings with other values
+// as conflicts.
 func (d *Desired) settle(i Item, settings []setting, held Ledger, node *corev1.Node) {
 	if found, there := valueOn(node, i); there && !held.holds(i) {
 		d.refuse(i, settings, found, "")

@@ -11,8 +11,8 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// protected reports whether an item is a NoExecute taint that would evict pods of the control plane, and the NodePool
-// does not allow this.
+// protected reports whether an item is a NoExecute taint that would evict pods of the control plane although the
+// NodePool does not allow this.
 func protected(pool *nodesv1.NodePool, node *corev1.Node, i Item) bool {
 	_, controlPlane := node.Labels[controlPlaneLabel]
 	controlPlane = controlPlane || pool.RoleLabel() == controlPlaneLabel

@@ -14,8 +14,8 @@ import (
 )
 
 // counts reports whether a NodePool takes part in the decision about a node. A deleted pool does so only while it is
-// paused. A frozen pool (paused or in dry run) only keeps its existing settings, or all settings if the ledger
-// annotation was lost.
+// paused. A frozen pool (paused or in dry run) does so only if the ledger annotation names it, or if that annotation
+// was lost and the node is a member of the pool.
 func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 	switch {
 	case pool.DeletionTimestamp != nil && !Paused(pool):

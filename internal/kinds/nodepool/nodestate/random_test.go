@@ -27,8 +27,9 @@ var (
 	histories = flag.Uint64("histories", 600, "number of random histories")
 )
 
-// history simulates random actions of users and other owners on one node and its pools. Its field twin is a copy of the
-// node that opcrew never changes; at the end, the node must equal its twin.
+// history simulates random actions of users and other owners on one node and its pools. The field twin is a copy of the
+// node without opcrew: it gets only the changes of others. When opcrew has removed all its settings at the end, the
+// node must equal the twin.
 type history struct {
 	*world
 	*rand.Rand
@@ -116,8 +117,8 @@ func (h *history) membership() {
 	h.changeLabelElsewhere(key)
 }
 
-// changeLabelElsewhere changes a label as another client would. If opcrew has set the label, it will restore its own
-// value, so the twin (the copy that opcrew never changes) stays unchanged.
+// changeLabelElsewhere changes a label of the node as another client would. If opcrew has set the label, opcrew will
+// restore its own value. Therefore, the twin (a copy of the node without opcrew) does not get the change in this case.
 func (h *history) changeLabelElsewhere(key string) {
 	value, remove := h.value(), h.IntN(2) == 0
 	held := LedgerOf(h.node).holds(labelItem(key))
@@ -131,9 +132,9 @@ func (h *history) changeLabelElsewhere(key string) {
 	})
 }
 
-// adopt copies to the twin (the copy that opcrew never changes) each value that another owner wrote over a former
-// setting of a pool, because opcrew keeps such values. It reports whether there was one. In that case opcrew may need a
-// second patch, because the value may make the node a member of a pool.
+// adopt copies values to the twin (a copy of the node without opcrew): values that another owner wrote over settings
+// that no pool requires any more, because opcrew keeps these values. adopt returns true if it copied a value. Then a
+// second patch may be necessary, because the value may make the node a member of a pool.
 func (h *history) adopt() bool {
 	owned, d := cmp.Or(ownedFields(h.node), fieldpath.NewSet()), h.desired()
 	adopted := false
@@ -153,8 +154,8 @@ func (h *history) adopt() bool {
 	return adopted
 }
 
-// both applies a change to the node and to its twin, a copy that opcrew never changes. It skips the twin if opcrew has
-// set the item that changes (held).
+// both applies a change to the node and to the twin (a copy of the node without opcrew). If held is true, opcrew has
+// set the label, annotation or taint that changes, and will restore it. In this case, both does not change the twin.
 func (h *history) both(held bool, change pooltest.NodeOption) {
 	h.change(change)
 	if !held {

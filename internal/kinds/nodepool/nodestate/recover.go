@@ -57,7 +57,7 @@ func (l Ledger) reclaimTaints(node *corev1.Node, pools []*nodesv1.NodePool) {
 }
 
 // ownedFields returns the fields that opcrew was the last client to write, according to managedFields; nil if there are
-// none. A client without the right to change a field cannot become its owner.
+// none. A client that has no right to change a field cannot appear in managedFields as the writer of this field.
 func ownedFields(node *corev1.Node) *fieldpath.Set {
 	for _, e := range node.ManagedFields {
 		if !ownEntry(e) {

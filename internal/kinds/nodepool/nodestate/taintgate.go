@@ -99,8 +99,8 @@ func (c Classes) pending(pool *nodesv1.NodePool) bool {
 	})
 }
 
-// early reports whether a taint would be set before pods can tolerate it: the RuntimeClass of a NodePool that sets the
-// taint is missing, or the RuntimeClass of another pool of the node lacks the toleration. A RuntimeClass that cannot be
+// early reports whether a taint would be set before all pods can tolerate it: a NodePool that sets the taint has no
+// RuntimeClass yet, or the RuntimeClass of any pool of the node lacks the toleration. A RuntimeClass that cannot be
 // created delays only taints of its own pool.
 func (c Classes) early(taint corev1.Taint, owners []string, members []*nodesv1.NodePool) bool {
 	for _, pool := range members {
