@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// reborn deletes an object of the kind after a step and immediately recreates it, while the operator still sees the old
-// object. The run without faults does the same, but without delayed events.
+// reborn returns cases in which a user deletes an object of the kind after a step and recreates it at once, while the
+// operator still sees the old object. The run without faults does the same, but without delayed events.
 func reborn(p plan) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {
