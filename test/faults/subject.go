@@ -81,8 +81,8 @@ type Step struct {
 	Do   func(u *User)
 	// Until returns nil once the condition of the step holds. Otherwise its error says what is missing.
 	Until func(v View) error
-	// Patience limits how long the run with a fault waits until the condition in Until holds. 0 means the Patience of
-	// the Subject.
+	// Patience limits how long a run with a fault waits for the condition in Until. 0 means the Patience of the
+	// Subject.
 	Patience time.Duration
 }
 
