@@ -35,8 +35,8 @@ func (r *run) blind(step int, resource, primary string) {
 	r.hooks.before = at(step, func() {
 		r.journal.mark("the operator does not see deletions of %s", resource)
 		if resource == primary || resource == everything {
-			// Only hide the deletion: the operator must see the earlier event that sets the deletion timestamp, because
-			// it then removes its finalizer.
+			// Only hide the deletion: the operator must see the earlier event that sets the deletion timestamp.
+			// Otherwise the operator would not remove its finalizer.
 			r.wire.gate.holdFrom(resource, watch.Deleted)
 		} else {
 			r.wire.gate.hold(resource)

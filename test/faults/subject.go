@@ -38,7 +38,7 @@ type Subject struct {
 	// times. An object whose content Mask removes completely is not compared.
 	Mask func(object *unstructured.Unstructured)
 	// Touch changes an object as a concurrent client would, in addition to the annotation that the harness always sets.
-	// The keys of labels, annotations and taints that it adds must begin with TouchPrefix. It may be nil.
+	// The keys of labels, annotations and taints that Touch adds must begin with TouchPrefix. Touch may be nil.
 	Touch func(object *unstructured.Unstructured)
 	// Uncounted lists kinds, such as Pod, of which Kubernetes creates a varying number of objects. For example, a
 	// StatefulSet may recreate a Pod while the test deletes it. An entry such as "Secret shared" names one object by
