@@ -71,7 +71,7 @@ type Options struct {
 }
 
 // NewManager returns a manager that serves the kinds. It leaves out a kind whose CRD is missing or was installed by
-// another product. The manager ends when that changes.
+// another product. The manager ends with ErrRestart when such a kind can be served.
 func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	scheme, err := newScheme(opts.Kinds)
 	if err != nil {

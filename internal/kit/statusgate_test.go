@@ -48,8 +48,10 @@ func TestProgressOfANewObjectIsReportedTogetherWithWhatFollowsSoon(t *testing.T)
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	key := client.ObjectKey{Name: "gold"}
 	for _, test := range []struct {
-		name         string
-		first, again time.Duration // times since the last status: of the progress, and of the next query
+		name string
+		// first is when the progress was made, and again is when the gate is asked again how long to wait. Both are
+		// times since the last write of the status.
+		first, again time.Duration
 		want         time.Duration
 	}{
 		{"a pod at once", 0, 0, 10 * time.Second},

@@ -248,7 +248,7 @@ func authorOfAllKinds(t *testing.T) client.Client {
 }
 
 // grantItsOwn lets user carol read the Secret and the PersistentVolumeClaim that samples and test cases need. It gives
-// no right to the objects whose protection the tests check, such as Secret other.
+// no right to the objects whose protection the tests check, such as the Secret named other.
 func grantItsOwn(t *testing.T) {
 	t.Helper()
 	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{

@@ -24,7 +24,7 @@ type row struct {
 	want, wantApply string
 }
 
-// readRows returns the rows in the directory of one kind.
+// readRows returns the rows (the manifests to test) in the directory of one kind.
 func readRows(dir string) ([]row, error) {
 	var rows []row
 	for _, verdict := range []string{"accept", "refuse"} {
@@ -53,7 +53,7 @@ func readRows(dir string) ([]row, error) {
 	return rows, nil
 }
 
-// rowsOf returns the rows in the documents of one file.
+// rowsOf returns the rows (the manifests to test) in the documents of one file.
 func rowsOf(docs []manifest.Document, refuse bool) ([]row, error) {
 	if len(docs) == 0 {
 		return nil, errors.New("the file contains no object")

@@ -43,7 +43,8 @@ func TestActivity(t *testing.T) {
 // policies applies the deployed admission policies, and waits until the API server enforces them.
 func policies(w *faults.World) {
 	w.ApplyFile("config/cluster/activity_namespace.yaml", "config/cluster/activity_requester.yaml", "config/cluster/activity_rights.yaml")
-	// The API server mutates no objects of a CRD that it has only just discovered, so wait until it sets the requester.
+	// For a moment after the API server has discovered a CRD, it applies no mutating policy to objects of the CRD. So
+	// wait until it sets the requester.
 	w.Await("the API server records the requester", func(ctx context.Context, c client.Client) error {
 		a := &egov1.Activity{}
 		a.Namespace, a.Name, a.Spec.Command, a.Spec.Host = "default", "probe", "true", "shared-0"
@@ -137,8 +138,8 @@ func commandSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// onePodARun holds if no two pods ever have the same name. Each run has a pod with its own name, so a second pod of
-// that name would execute the run twice.
+// onePodARun holds if no two pods ever have the same name. The name of a pod identifies one run of an Activity, so a
+// second pod with this name would execute the command of the run twice.
 func onePodARun(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Pod" || e.Gone {
 		return nil
@@ -181,7 +182,8 @@ func maskActivity(object *unstructured.Unstructured) {
 	case "Pod":
 		unstructured.RemoveNestedField(object.Object, "spec")
 		unstructured.RemoveNestedField(object.Object, "status")
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order") // the time of the order
+		// This annotation contains the instructions for the pod, with the time at which the Activity was created.
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/order")
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/boot")
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "runSince")

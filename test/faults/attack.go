@@ -27,7 +27,7 @@ func Attack(t *testing.T, s Subject) {
 	}
 	a.references()
 	if t.Failed() {
-		return // every other case compares its result with this run
+		return // each case with a fault is compared with these runs without faults
 	}
 	if *listFlag {
 		a.list()

@@ -17,7 +17,7 @@ type Case struct {
 	// derive changes the workload of the case, if it is set. The changed workload then needs its own run without
 	// faults.
 	derive  func(Workload) Workload
-	derived string // name of the run without faults of the workload that derive returns
+	derived string // name of the changed workload, for its run without faults
 	arm     func(r *run)
 	seed    uint64
 }

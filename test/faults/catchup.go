@@ -54,7 +54,7 @@ func (o *observer) hasSeen(kind string, list *unstructured.UnstructuredList) boo
 	return true
 }
 
-// wentSince reports whether the observer saw the deletion of a listed object after version at.
+// wentSince reports whether the observer saw the deletion of an object after the resource version in at.
 func (o *observer) wentSince(key Key, at uint64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -28,7 +28,7 @@ func perWrite(befall func(r *run, i *instance) fault) func(plan) []Case {
 	}
 }
 
-// crashAfter crashes the operator process right after the server has executed a write.
+// crashAfter returns a fault that crashes the operator process right after the server has executed a write.
 func crashAfter(r *run, i *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		defer r.crash(i)
@@ -36,7 +36,7 @@ func crashAfter(r *run, i *instance) fault {
 	}
 }
 
-// crashBefore crashes the operator process just before it sends a write.
+// crashBefore returns a fault that crashes the operator process just before the process sends a write.
 func crashBefore(r *run, i *instance) fault {
 	return func(func() (*http.Response, error)) (*http.Response, error) {
 		r.crash(i)
@@ -44,7 +44,8 @@ func crashBefore(r *run, i *instance) fault {
 	}
 }
 
-// lost lets the server execute a write, but the operator gets a connection error instead of the response.
+// lost returns a fault of a write: the server executes the write, but the operator gets a connection error instead of
+// the response.
 func lost(*run, *instance) fault {
 	return func(send func() (*http.Response, error)) (*http.Response, error) {
 		if _, err := send(); err != nil {

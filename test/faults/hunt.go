@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
-// Hunt tests the fault tests themselves. It attacks controllers with known bugs. One class of faults must find each
-// bug.
+// Hunt tests the fault tests themselves. It attacks controllers with known bugs. Each bug must be found by the class of
+// faults that the test names.
 type Hunt struct {
 	attack *attack
 	jobs   []job
@@ -27,16 +27,16 @@ func Classes() []string {
 	return names
 }
 
-// NewHunt starts test servers with the CRDs, types and settings of the given Subject. The Subjects that Add later gets
-// must use the same types.
+// NewHunt starts test servers with the CRDs, types and settings of the given Subject. All Subjects that are later
+// passed to Add must use the same types.
 func NewHunt(t *testing.T, like Subject) *Hunt {
 	t.Parallel()
 	return &Hunt{attack: newAttack(t, &like)}
 }
 
 // Add attacks a controller that has a bug, with the cases of one class of faults. The test fails unless a case reports
-// a problem that contains words. It also fails if the controller always fails without faults. On a slow machine, a bug
-// that is a race may sometimes show without faults.
+// a problem that contains the text in words. The test also fails if the controller always fails without faults. On a
+// slow machine, a bug that is a race may sometimes show without faults.
 func (h *Hunt) Add(name string, s Subject, class, words string) {
 	h.jobs = append(h.jobs, job{name: name, run: func(t *testing.T, env *testenv.Env) {
 		a := &attack{t: t, subject: &s, kinds: h.attack.kinds, lanes: h.attack.lanes, refs: map[string]*reference{}}
@@ -67,8 +67,8 @@ func (h *Hunt) Add(name string, s Subject, class, words string) {
 // tries is how often a controller may fail without faults before Add gives up.
 const tries = 3
 
-// unsound returns why a controller is not suitable for this test: it fails even without faults. It returns "" if it is
-// suitable.
+// unsound returns the problems that the controller has even without faults. Such a controller is not suitable for a
+// Hunt. If there are no such problems, unsound returns "".
 func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	clear(a.refs)
 	ref := a.reference(t, env, w.Name, w)
@@ -81,8 +81,8 @@ func (a *attack) unsound(t *testing.T, env *testenv.Env, w Workload) string {
 	return ""
 }
 
-// hunt runs the cases of a class, the shortest first, until a case reports a problem that contains words. If no case
-// does, it returns the other problems that cases reported.
+// hunt runs the cases of a class, the shortest first, until a case reports a problem that contains the text in words.
+// If no case does, hunt returns the problems that the cases reported instead.
 func (a *attack) hunt(t *testing.T, env *testenv.Env, w Workload, class, words string) (found bool, others []string) {
 	for _, list := range cases(a.plan(w), seed()) {
 		for _, c := range list {

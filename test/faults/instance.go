@@ -26,7 +26,7 @@ import (
 )
 
 // instance is one operator process. It runs the real manager inside the test process, and all its requests pass through
-// the type transport.
+// a transport.
 type instance struct {
 	id     int
 	wire   *wire

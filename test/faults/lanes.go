@@ -16,8 +16,8 @@ import (
 // namespacedLanes is how many cases of a namespaced kind run concurrently on one server.
 const namespacedLanes = 6
 
-// lanes returns environments, each of which runs one case at a time. For a cluster-scoped kind, each environment has
-// its own server. For a namespaced kind, all environments share one server.
+// lanes returns test environments (connections to an API server), each of which runs one case at a time. For a
+// cluster-scoped kind, each environment has its own server. For a namespaced kind, all environments share one server.
 func lanes(t *testing.T, s *Subject, scheme *runtime.Scheme) []*testenv.Env {
 	opts := testenv.Options{CRDs: s.CRDs, Scheme: scheme, NodeGrace: 2 * time.Minute}
 	if len(opts.CRDs) == 0 {

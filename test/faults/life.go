@@ -61,7 +61,8 @@ func (r *run) inhabited() error {
 	return nil
 }
 
-// launch starts an operator process. If past is not nil, the process starts with lists of these old versions.
+// launch starts an operator process. If past is not nil, it maps resources to old resource versions, and the first
+// lists of the process have these versions.
 func (r *run) launch(past map[string]string) {
 	r.mu.Lock()
 	i := &instance{

@@ -146,8 +146,8 @@ func maskNode(object *unstructured.Unstructured) {
 	}
 }
 
-// taintNode adds a taint to a node as another client. Taints are a list that the operator replaces as a whole, so it
-// might lose the taint.
+// taintNode adds a taint to a node as another client. The operator replaces the list of taints as a whole, so it might
+// lose this taint.
 func taintNode(object *unstructured.Unstructured) {
 	if object.GetKind() != "Node" {
 		return

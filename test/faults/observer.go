@@ -31,7 +31,7 @@ type observer struct {
 	broken error
 }
 
-// observe starts the observer. Objects in the view first cause no events.
+// observe starts the observer. It adds all existing objects to first, the initial view, and records no events for them.
 func observe(ctx context.Context, c client.WithWatch, first View, kinds []schema.GroupVersionKind) (*observer, error) {
 	ctx, stop := context.WithCancel(ctx)
 	o := &observer{client: c, namespace: first.namespace, kinds: kinds, stop: stop, last: time.Now()}

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// olderView replaces the process after a step by one that reads from an API server that has not seen the step yet. The
-// first lists of the new process do not contain the changes of the step. The process receives these changes later, as
-// events.
+// olderView returns cases in which a new operator process replaces the current one after a step, and reads from an API
+// server that has not seen the step yet. The first lists of the new process do not contain the changes of the step. The
+// process receives these changes later, as events.
 func olderView(p plan) []Case {
 	return p.perStep(len(p.work.Steps), func(r *run, step int, resource string) {
 		r.hooks.slack = 4 * most
 		r.hooks.after = at(step, func() {
 			r.settle()
-			time.Sleep(lag / 2) // after that time, the old lists are older than any view in a run without faults
+			// Make the old lists older than any view that the operator has in a run without faults.
+			time.Sleep(lag / 2)
 			r.journal.add("a new process sees %s as of version %s, before the step", resource, r.out.versions[step])
 			r.running().die()
 			r.wire.gate.hold(resource)
@@ -28,8 +29,8 @@ func olderView(p plan) []Case {
 	})
 }
 
-// twoLeaders starts a second active operator process at a step, as if the first process had not noticed that it lost
-// its lease.
+// twoLeaders returns cases in which a second active operator process starts at a step, as if the first process had not
+// noticed that it lost its lease.
 func twoLeaders(p plan) []Case {
 	var all []Case
 	for step := range p.work.Steps {
@@ -43,7 +44,8 @@ func twoLeaders(p plan) []Case {
 	return all
 }
 
-// restarted starts a new process while the actual state equals the desired state. The new process must change nothing.
+// restarted returns cases in which a new operator process starts while the actual state equals the desired state. The
+// new process must change nothing.
 func restarted(p plan) []Case {
 	return p.atRest(func(r *run) {
 		must(r.running().end())
@@ -51,7 +53,7 @@ func restarted(p plan) []Case {
 	})
 }
 
-// extra makes every controller reconcile every object a few more times, which must change nothing.
+// extra returns cases in which every controller reconciles every object a few more times. This must change nothing.
 func extra(p plan) []Case {
 	return p.atRest(func(r *run) {
 		view, _, err := r.observer.view()

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// reborn deletes an object of the kind after a step and immediately recreates it, while the operator still sees the old
-// object. The run without faults does the same, but without delayed events.
+// reborn returns cases in which a user deletes an object of the kind after a step and recreates it at once, while the
+// operator still sees the old object. The run without faults does the same, but without delayed events.
 func reborn(p plan) []Case {
 	var all []Case
 	for step := range len(p.work.Steps) - 1 {
@@ -35,8 +35,8 @@ func (r *run) blind(step int, resource, primary string) {
 	r.hooks.before = at(step, func() {
 		r.journal.mark("the operator does not see deletions of %s", resource)
 		if resource == primary || resource == everything {
-			// Only hide the deletion: the operator must see the earlier event that sets the deletion timestamp, because
-			// it then removes its finalizer.
+			// Only hide the deletion: the operator must see the earlier event that sets the deletion timestamp.
+			// Otherwise the operator would not remove its finalizer.
 			r.wire.gate.holdFrom(resource, watch.Deleted)
 		} else {
 			r.wire.gate.hold(resource)

@@ -53,8 +53,8 @@ func loseShard(u *faults.User, wipe func(pods ...*corev1.Pod)) {
 	rings.GiveUp(redispods.Cluster(first.Namespace, "rec"))
 }
 
-// giveUp sets the annotation with which the user accepts the loss of data. The status of the cluster shows its key and
-// value.
+// giveUp sets the annotation with which the user accepts the loss of data. The status of the cluster shows the key and
+// the value of this annotation.
 func giveUp(u *faults.User) {
 	list := &redisv1alpha1.RedisEnterpriseClusterList{}
 	u.List(list)

@@ -19,8 +19,9 @@ const (
 	longRefusal  = 2 * time.Second
 )
 
-// refused returns one case for every write. In each case, the server refuses the write and its repetitions. It stops
-// after a few refusals, or, if the operator must report the refusal, when the status of an object contains its message.
+// refused returns one case for every write. In each case, the server refuses the write and its repetitions for a while.
+// If the operator must report the refusal, this ends when the status of an object contains the message of the refusal,
+// otherwise after a few refusals.
 func refused(why refusal) func(plan) []Case {
 	return func(p plan) []Case {
 		var all []Case
@@ -100,8 +101,8 @@ func (s *siege) tooLong() bool { return s.refused >= manyRefusals && time.Since(
 // status itself is refused.
 func (s *siege) reportable() bool { return s.why.reported && s.of.subresource == "" }
 
-// anybody reports whether an object of the kind exists, because only its status can report the refusal. After the last
-// object was deleted, the operator still writes: it deletes the child objects that all objects of the kind shared.
+// anybody reports whether an object of the kind exists. Without such an object, no status can report a refusal,
+// although the operator may still write: it deletes the child objects that all objects of the kind shared.
 func (s *siege) anybody() bool {
 	view, _, _ := s.observer.view()
 	return len(view.Objects(s.kinds[0].Kind)) > 0

@@ -49,7 +49,8 @@ type hooks struct {
 	unawaited map[int]bool
 	// slack is how much longer than usual the operator may act on a stale view.
 	slack time.Duration
-	// silent, if set, is called at the end of the run. It describes what the operator should have reported but did not.
+	// silent, if set, is called at the end of the run. Its result describes what the operator should have reported but
+	// did not.
 	silent func() string
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// stream is one open watch of an operator process. Its events pass through the type gate, which can delay them.
+// stream is one open watch of an operator process. Its events pass through a gate, which can delay them.
 type stream struct {
 	gate     *gate
 	resource string

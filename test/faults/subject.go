@@ -38,14 +38,14 @@ type Subject struct {
 	// times. An object whose content Mask removes completely is not compared.
 	Mask func(object *unstructured.Unstructured)
 	// Touch changes an object as a concurrent client would, in addition to the annotation that the harness always sets.
-	// The keys of labels, annotations and taints that it adds must begin with TouchPrefix. It may be nil.
+	// The keys of labels, annotations and taints that Touch adds must begin with TouchPrefix. Touch may be nil.
 	Touch func(object *unstructured.Unstructured)
 	// Uncounted lists kinds, such as Pod, of which Kubernetes creates a varying number of objects. For example, a
-	// StatefulSet may recreate a Pod while the test deletes it. "Secret shared" names a single object that instances
-	// share.
+	// StatefulSet may recreate a Pod while the test deletes it. An entry such as "Secret shared" names one object by
+	// kind and name.
 	Uncounted []string
 	// Nodes is the number of simulated nodes for pods, named shared-0 and so on. All cases on a server share the nodes,
-	// as Kwok runs no pods on a node that was recreated with the same name.
+	// because Kwok runs no pods on a node that was recreated with the same name.
 	Nodes int
 	// Server creates what every server needs in addition to Kubernetes, such as a simulated store. It may be nil. What
 	// it creates lasts until the end of the test.
@@ -57,8 +57,8 @@ type Subject struct {
 	OldLists bool
 	// Patience limits the time until the condition of a step holds. 0 means 30 seconds.
 	Patience time.Duration
-	// Silence is the time without requests after which the operator counts as having nothing to do. It must exceed
-	// every timer after which the operator continues without an event. 0 means 650 ms.
+	// Silence is how long the operator must make no requests before the harness assumes that it has nothing to do. It
+	// must exceed every timer after which the operator continues without an event. 0 means 650 ms.
 	Silence time.Duration
 }
 
@@ -81,7 +81,8 @@ type Step struct {
 	Do   func(u *User)
 	// Until returns nil once the condition of the step holds. Otherwise its error says what is missing.
 	Until func(v View) error
-	// Patience limits the time until Until holds in a run with a fault. 0 means the Patience of the Subject.
+	// Patience limits how long a run with a fault waits for the condition in Until. 0 means the Patience of the
+	// Subject.
 	Patience time.Duration
 }
 

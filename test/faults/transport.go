@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// transport is the HTTP transport of one operator process. It passes all requests through the type wire, which applies
-// faults.
+// transport is the HTTP transport of one operator process. It passes all requests through a wire, the object that
+// applies faults.
 type transport struct {
 	*wire
 	of   *instance

@@ -23,7 +23,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
-// User acts on objects as people and other programs do. If the server returns an error, the case ends.
+// User acts on objects as people and other programs do. If the server returns an error, the test case ends.
 type User struct {
 	ctx       context.Context
 	client    client.Client
@@ -33,7 +33,7 @@ type User struct {
 	patient func()
 }
 
-// stopped is the panic with which a step ends its case. The function attempt recovers it.
+// stopped is the panic value with which a step ends the test case. The function attempt recovers the panic.
 type stopped struct{ error }
 
 func must(err error) {

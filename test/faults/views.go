@@ -36,7 +36,8 @@ func late(p plan) []Case {
 // orAll returns a list with the names of all resources. The first element is the special name that means all resources.
 func (p plan) orAll() []string { return append([]string{everything}, p.resources...) }
 
-// perStep returns a case for every combination of a step and a resource, and for all resources together.
+// perStep returns a case for every combination of a step and a resource, and, for each step, a case for all resources
+// together.
 func (p plan) perStep(steps int, arm func(r *run, step int, resource string)) []Case {
 	var all []Case
 	for step := range steps {

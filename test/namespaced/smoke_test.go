@@ -27,8 +27,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
 
-// installed creates the namespaces and starts operators that serve only them. At its end, the test fails if the API
-// server refused a request of an operator because of a missing right.
+// installed creates the namespaces and starts operators that serve only them. At the end of the test, it fails the test
+// if the API server has refused a request of an operator because of a missing right.
 func installed(t *testing.T, namespaces ...string) {
 	t.Helper()
 	for _, name := range namespaces {

@@ -17,7 +17,7 @@ func (v view) ready() error {
 		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about returns what is wrong with a server. The parameter wrong describes a wrong role of the server. about uses it
+// about returns what is wrong with a server. The parameter wrong is the error about the server's role. about returns it
 // only if the server responds and has loaded its data.
 func about(place string, s status, wrong error) error {
 	switch {

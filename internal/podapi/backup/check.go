@@ -17,7 +17,7 @@ import (
 // suffixes.
 const maxKey = 900
 
-// Check returns an error if the order is invalid.
+// Check returns an error if the order (a task for the backup program) is invalid.
 func (o Order) Check() error {
 	if o.ID == "" {
 		return errors.New("the order has no id")

@@ -21,7 +21,7 @@ type Meta struct {
 	// Format is the version of the record format. It must be raised when older versions of opcrew would misread the
 	// record.
 	Format int `json:"format"`
-	// Order is the ID of the order that created the backup.
+	// Order is the ID of the order, the task of the backup program, that created the backup.
 	Order string `json:"order"`
 	// Time is the scheduled time of a periodic backup; zero for a single backup.
 	Time    time.Time `json:"time,omitzero"`
@@ -49,7 +49,8 @@ type Meta struct {
 // Hash is a response of etcd's HashKV call.
 type Hash struct {
 	Value uint32 `json:"value"`
-	// CompactRevision is the revision of the last compaction. Two hashes can only be compared if this value is equal.
+	// CompactRevision is the revision of the last compaction. Two hashes can only be compared if they have the same
+	// CompactRevision.
 	CompactRevision int64 `json:"compactRevision"`
 }
 

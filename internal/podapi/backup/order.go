@@ -23,10 +23,11 @@ const DefaultBump = 1_000_000_000
 
 // Order is one task for the backups under one path. Exactly one of Save, Prune, Verify and Restore is set.
 type Order struct {
-	// ID identifies the order. An order that was already carried out under the same ID is not carried out again.
+	// ID identifies the order. The backup program does not carry out an order again if it has already carried out one
+	// with this ID.
 	ID     string `json:"id"`
 	Target Target `json:"target"`
-	// TimeoutSeconds is the time limit for the whole order; 0 means no limit.
+	// TimeoutSeconds is the time limit for the whole task; 0 means no limit.
 	TimeoutSeconds int64 `json:"timeoutSeconds,omitempty"`
 
 	Save    *Save    `json:"save,omitempty"`
@@ -186,7 +187,7 @@ func EncodeOrder(o Order) (string, error) {
 	return string(text), nil
 }
 
-// ParseOrder parses an order. It refuses unknown fields, because ignoring one could carry out the order only in part.
+// ParseOrder parses an order. It refuses unknown fields, because an order could otherwise be carried out only in part.
 func ParseOrder(text string) (Order, error) {
 	var o Order
 	if len(text) > MaxOrder {

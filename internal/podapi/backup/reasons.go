@@ -13,8 +13,8 @@ type Reason string
 
 // These reasons apply to an order, one task of the backup program, as a whole.
 const (
-	ReasonBadOrder Reason = "BadOrder" // the order is invalid
-	ReasonTimeout  Reason = "Timeout"  // the order took too long
+	ReasonBadOrder Reason = "BadOrder" // the order (the task of the program) is invalid
+	ReasonTimeout  Reason = "Timeout"  // the program took too long for its task
 	ReasonStopped  Reason = "Stopped"  // the pod was stopped
 
 	// These reasons concern the store of the backups.
@@ -41,7 +41,7 @@ const (
 	ReasonProcessFailed Reason = "ProcessFailed" // the process that checks the backup failed, so it is unknown whether the backup is good
 
 	// These reasons concern a data directory that is restored.
-	ReasonDataDirInUse  Reason = "DataDirInUse"  // the directory contains data of another order
+	ReasonDataDirInUse  Reason = "DataDirInUse"  // the directory is not empty, and this restore did not write its data
 	ReasonVolumeFailed  Reason = "VolumeFailed"  // a volume cannot be read or written
 	ReasonMemberInvalid Reason = "MemberInvalid" // name, URLs and initial cluster contradict each other
 )
@@ -60,7 +60,7 @@ func Fail(reason Reason, format string, args ...any) error {
 	return &Error{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// ReasonOf returns the first reason in the chain of err. If there is none, it returns the argument otherwise.
+// ReasonOf returns the first reason in the chain of err, or the reason in the parameter otherwise if there is none.
 func ReasonOf(err error, otherwise Reason) Reason {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason

@@ -27,18 +27,18 @@ type Outcome string
 const (
 	Succeeded Outcome = "Succeeded"
 	Failed    Outcome = "Failed"
-	Stopped   Outcome = "Stopped" // the pod was stopped before the order was completed
-	Invalid   Outcome = "Invalid" // nothing was done, and a retry would not help
+	Stopped   Outcome = "Stopped" // the pod was stopped before its task was completed
+	Invalid   Outcome = "Invalid" // nothing was done, and repeating the task would not help
 )
 
-// Result is the result of an order. Unknown values are omitted.
+// Result is what the backup program reports about an order, its task. Unknown values are omitted.
 type Result struct {
 	Outcome Outcome `json:"outcome"`
-	// Reason is why the order failed, or the reason of a warning.
+	// Reason is why the task failed, or the reason of a warning.
 	Reason Reason `json:"reason,omitempty"`
 	// Message describes the failure or warning in one line.
 	Message string `json:"message,omitempty"`
-	// Again is true if the order had already been carried out before.
+	// Again is true if an earlier process had already completed the task.
 	Again bool `json:"again,omitempty"`
 
 	// Object is the object that was written, verified or restored, as bucket/key.

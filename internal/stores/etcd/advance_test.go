@@ -103,7 +103,7 @@ func statusReal(t *testing.T, store etcd.Store, s *server) etcd.MemberStatus {
 	return status
 }
 
-// diesOn runs another version on a copy of a member's data, waits until it exits and returns its log.
+// diesOn runs another version of etcd on a copy of a member's data, waits until this etcd exits, and returns its log.
 func diesOn(t *testing.T, s *server, version string, all ...*server) string {
 	t.Helper()
 	s.stop()

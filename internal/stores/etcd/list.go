@@ -132,8 +132,8 @@ func (r *remote) list(ctx context.Context, endpoint string) listing {
 	return listing{endpoint: endpoint, cluster: answer.Header.GetClusterId(), members: found}
 }
 
-// agree makes the member catch up with a quorum. Before etcd 3.5, a member reports the list of members that it knows
-// itself, which may be outdated.
+// agree makes the member catch up with a quorum. Before etcd 3.5, a member answers a request for the member list from
+// its own data, which may be outdated.
 func (c *conn) agree(ctx context.Context) error {
 	_, err := c.Get(ctx, "health", clientv3.WithCountOnly())
 	for _, later := range []error{rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied} {

@@ -105,7 +105,7 @@ type Target struct {
 	// Generation changes with the TLS configuration. If the generation, the endpoints or the addresses change, the
 	// prober opens new connections.
 	Generation string
-	// Waste defines when the free space in a member's data matters to the controller.
+	// Waste defines how much free space in a member's data makes a defragmentation worthwhile.
 	Waste Waste
 }
 

@@ -96,7 +96,8 @@ func TestMembersCanBeReachedByADialerThatIsGiven(t *testing.T) {
 	}
 }
 
-// wantRefused waits until the member listens, and then expects both connections to be refused.
+// wantRefused waits until the member listens. It then expects that both the gRPC connection and the HTTP connection for
+// the cluster version are refused, with an error that contains the text in says.
 func wantRefused(t *testing.T, store etcd.Store, endpoint, says string) {
 	t.Helper()
 	refused := func(err error) error {

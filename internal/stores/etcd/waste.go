@@ -5,9 +5,10 @@ package etcd
 
 import "slices"
 
-// Waste defines when the free space in a member's data matters: when both limits are reached.
+// Waste defines how much free space in a member's data makes a defragmentation worthwhile. Both limits must be reached.
 type Waste struct {
-	// Percent is the minimum percentage of the data that must be free; 0 means that free space never matters.
+	// Percent is the minimum percentage of the data that must be free; 0 means that a defragmentation is never
+	// worthwhile.
 	Percent int
 	// Size is the minimum size of the data, in bytes.
 	Size int64
@@ -21,8 +22,8 @@ func (s MemberStatus) Exceeds(w Waste) bool {
 	return w.Percent > 0 && s.Err == nil && s.DBInUse > 0 && s.DBSize >= w.Size && s.Free()*100 >= int64(w.Percent)*s.DBSize
 }
 
-// weigh records the members whose free space matters. It records only their IDs, as sizes change all the time and would
-// start a reconcile with each change.
+// weigh records the members whose free space reaches the limits in w. It records only IDs, because sizes change all the
+// time, and each change of the view would start a reconcile.
 func (v *View) weigh(w Waste) {
 	for id, status := range v.Status {
 		if status.Exceeds(w) {

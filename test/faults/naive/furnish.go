@@ -171,8 +171,9 @@ func (r *reconciler) strike(ctx context.Context, shop *Shop) error {
 	return r.change(ctx, shop, true, func(data map[string]string) { delete(data, shop.Name) })
 }
 
-// change edits the data of the street, the ConfigMap that lists the open Shops. It reads the ConfigMap from the server
-// instead of the cache, because changes of the ConfigMap start no reconcile. It writes only changed data.
+// change edits the data of the street, the ConfigMap that lists the open Shops. It reads the ConfigMap from the server:
+// changes of the ConfigMap start no reconcile, so nothing would correct a decision from a stale cache. It writes only
+// changed data.
 func (r *reconciler) change(ctx context.Context, shop *Shop, closes bool, change func(map[string]string)) error {
 	var from client.Reader = r.Client
 	if closes || !r.has(TrustsOldViews) {

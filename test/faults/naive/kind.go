@@ -22,7 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// Bug is a mistake that the controller makes, described by its text.
+// Bug is a mistake that the controller makes. The text of a Bug describes the mistake.
 type Bug string
 
 // The bugs that the controller can have.

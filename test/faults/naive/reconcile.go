@@ -34,7 +34,7 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // errOld ends a reconcile that has read a stale Shop from the cache.
 var errOld = errors.New("the shop is no longer as the cache has it")
 
-// errWorking is the error that the bug StatusFirst writes into the status before it starts its work.
+// errWorking is the error that a controller with the bug StatusFirst writes into the status before it starts its work.
 var errWorking = errors.New("at work")
 
 type reconciler struct {

@@ -30,8 +30,8 @@ type cluster struct {
 	changes []string
 	// version is the cluster version; "" until all members have run at the same time.
 	version string
-	// looks counts how often the members were listed since all of them run a newer minor version. In the simulation
-	// this count replaces the time until they agree on the cluster version.
+	// looks counts how often the members have been listed since all of them began to run a newer minor version. In the
+	// simulation, this count replaces the time that members need to agree on the cluster version.
 	looks int
 	// data is the data that all members store. alarms are the raised alarms.
 	data   data
@@ -76,8 +76,8 @@ func (c *cluster) quorum() int { return quorum(len(c.voters())) }
 
 func quorum(n int) int { return n/2 + 1 }
 
-// started counts the voters that have started, and leaves out the member with the ID except. As in etcd, a member has a
-// name once it has started.
+// started counts the voters that have started. It does not count the member whose ID is except. As in etcd, a member
+// has a name once it has started.
 func (c *cluster) started(except uint64) int {
 	n := 0
 	for _, m := range c.voters() {

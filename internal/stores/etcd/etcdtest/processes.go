@@ -14,7 +14,7 @@ type process struct {
 	hung    bool
 	busy    bool   // whether the member is being defragmented
 	reason  string // why the process cannot start
-	// published is the client URL that the process publishes; "" stands for its own.
+	// published is the client URL that the process publishes; "" stands for the field ClientURL.
 	published string
 }
 
