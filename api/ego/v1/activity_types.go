@@ -99,8 +99,8 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Envs []Env `json:"envs,omitempty"`
 
-	// secretEnvs are environment variables whose values come from Secrets of the same namespace. The requester must
-	// have the right to get these Secrets. The operator masks their values in the output.
+	// secretEnvs are environment variables whose values come from Secrets in the same namespace. The requester must
+	// have permission to get these Secrets. The operator masks the values of these variables in the output.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
