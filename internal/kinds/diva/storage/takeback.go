@@ -67,7 +67,8 @@ func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Qu
 	switch {
 	case !workload.HasVolume(claim):
 		return 1 // any size is possible: if a user deletes the claim, it is recreated with the new size
-	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the claim requests the larger size now or soon
+	// The claim already requests a larger size than its volume has, or soon will.
+	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim):
 		return has.Value()/gi + 1
 	}
 	return wholeGi(requested)
