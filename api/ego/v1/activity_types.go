@@ -107,8 +107,8 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	SecretEnvs []SecretEnv `json:"secretEnvs,omitempty"`
 
-	// placement selects how the command gets to its host. With Schedule (the default) the scheduler must be able to
-	// place a pod without tolerations there. Repair also reaches a host that is cordoned, tainted or full.
+	// placement selects how the command gets to its host. With Schedule (the default), the scheduler must be able to
+	// place a pod without tolerations on the host. Repair also reaches a host that is cordoned, tainted or full.
 	// +optional
 	// +kubebuilder:validation:Enum=Schedule;Repair
 	Placement Placement `json:"placement,omitempty"`

@@ -48,8 +48,8 @@ type EtcdRestoreSpec struct {
 
 	Storage `json:",inline"`
 
-	// etcdCluster is the EtcdCluster in the same namespace whose data is replaced. If it does not exist yet, it starts
-	// with the data of the backup when it is created.
+	// etcdCluster names the EtcdCluster, in the same namespace, whose data is replaced. If this EtcdCluster does not
+	// exist yet, it starts with the data of the backup when a user creates it.
 	// +required
 	EtcdCluster ClusterReference `json:"etcdCluster"`
 
