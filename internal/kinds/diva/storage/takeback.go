@@ -45,8 +45,8 @@ func (in Input) leastSizes() *opsv1.LeastSizes {
 	return out
 }
 
-// least returns the smallest size in GiB that the spec can request for all given claims; 0 if the spec already has that
-// size.
+// least returns the smallest size in GiB to which the size in the spec can be lowered, for all given claims; 0 if it
+// cannot be lowered.
 func (in Input) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) int32 {
 	desired := Size(s)
 	most := int64(0)
