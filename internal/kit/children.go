@@ -34,8 +34,8 @@ func (o Outcome) ReportChildren(set condition.Set, kind string) {
 	}
 }
 
-// reportUnsettled is called after a conflict, or while the cache is stale. It keeps the condition if that describes the
-// current generation, because the next reconcile will set it.
+// reportUnsettled is called after a conflict, or while the cache is stale. If the condition describes the current
+// generation, reportUnsettled leaves it unchanged, because the next reconcile will set it.
 func (o Outcome) reportUnsettled(set condition.Set, kind string) {
 	if waiting, ok := o.First(ensure.Waiting); ok && waiting.Message != "" {
 		set.False(kind, common.ReasonApplying, waiting.Message)

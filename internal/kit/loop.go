@@ -32,10 +32,10 @@ type Loop[O client.Object, F, D any] struct {
 	// change Ready after a pause, a deletion or a failed read. It is a pure function.
 	Finish func(O)
 	// Overridden, if set, returns which settings of the spec the operator overrides, as reason and message of condition
-	// FieldsIgnored. The message is "" if it overrides nothing. It is a pure function.
+	// FieldsIgnored. The message is "" if the operator overrides no setting. Overridden is a pure function.
 	Overridden func(O, F) (reason, message string)
-	// Forget lists functions that delete what the kind remembers about an object that is gone: each Memory, prober and
-	// gauge.
+	// Forget lists functions that delete what the kind remembers about an object that no longer exists: one function
+	// for each Memory, prober and gauge of the kind.
 	Forget []func(client.ObjectKey)
 
 	status      statusGate

@@ -9,7 +9,7 @@ import "sync"
 // Memory is empty and ready to use. A new process starts with an empty Memory, so safety must never depend on it.
 //
 // The functions in Loop.Forget delete an object's entry when the object is gone. A later object with the same name then
-// starts without it.
+// starts without an entry.
 type Memory[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]V
@@ -27,8 +27,8 @@ func (m *Memory[K, V]) Set(key K, value V) {
 	m.Update(key, func(V) V { return value })
 }
 
-// Update replaces the value of a key by the result of change, and returns it. It holds the lock while change runs.
-// change must clone a map or a slice in V before changing it.
+// Update replaces the value of a key with the result of change, and returns the new value. The Memory stays locked
+// while change runs. change must clone a map or a slice in V before changing it.
 func (m *Memory[K, V]) Update(key K, change func(V) V) V {
 	m.mu.Lock()
 	defer m.mu.Unlock()

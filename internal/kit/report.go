@@ -57,8 +57,8 @@ func (l *Loop[O, F, D]) reportDeletion(object O, now time.Time) {
 	set.False(readyType, common.ReasonDeleting, "The object is being deleted; the finalizers "+strings.Join(finalizers, ", ")+" still block the deletion")
 }
 
-// reportDenied sets Ready to False while a guard (a check of finished pods, such as Pod Security) refuses a pod. Kinds
-// that have no condition for their children thus report the refusal too.
+// reportDenied sets Ready to False while a guard (a check of finished pods, such as Pod Security) refuses a pod. So
+// even a kind that has no condition for its children reports the refusal.
 func (l *Loop[O, F, D]) reportDenied(object O, done Outcome) {
 	set, ok := conditions(object, done.Now)
 	if denied, is := done.First(ensure.Denied); ok && is {

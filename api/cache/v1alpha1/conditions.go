@@ -6,8 +6,8 @@ package v1alpha1
 // Condition types of a Memcached, in addition to ConditionLeftovers, ConditionPlacement and ConditionPaused of package
 // common.
 const (
-	// MemcachedReady summarizes the other conditions. While one of them blocks, Ready is False, with the reason of the
-	// first that does.
+	// MemcachedReady summarizes the other conditions: it has the status and reason of the most important condition that
+	// reports a problem.
 	MemcachedReady = "Ready"
 	// MemcachedChildrenReady reports whether the Service, the ConfigMap, the StatefulSet and the PodDisruptionBudget
 	// have the fields that the operator declares for them.

@@ -58,7 +58,7 @@ type Memcached struct {
 // +kubebuilder:validation:XValidation:rule="!(has(self.exporter) && has(self.port) && self.port == 9150)",message="port 9150 is used by the exporter; choose another port for memcached"
 type MemcachedSpec struct {
 	// size is the number of servers, 0 to 1000. A change moves a share of the keys to other servers; status.lastResize
-	// shows how many.
+	// shows this share.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
@@ -143,7 +143,7 @@ type MemcachedStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// lastResize shows how many keys the last change of size moved to other servers.
+	// lastResize shows which share of the keys the last change of size moved to other servers.
 	// +optional
 	LastResize *Resize `json:"lastResize,omitempty"`
 

@@ -99,16 +99,16 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Envs []Env `json:"envs,omitempty"`
 
-	// secretEnvs are environment variables whose values come from Secrets of the same namespace. The requester must
-	// have the right to get these Secrets. The operator masks their values in the output.
+	// secretEnvs are environment variables whose values come from Secrets in the same namespace. The requester must
+	// have permission to get these Secrets. The operator masks the values of these variables in the output.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=32
 	SecretEnvs []SecretEnv `json:"secretEnvs,omitempty"`
 
-	// placement selects how the command gets to its host. With Schedule (the default) the scheduler must be able to
-	// place a pod without tolerations there. Repair also reaches a host that is cordoned, tainted or full.
+	// placement selects how the command gets to its host. With Schedule (the default), the scheduler must be able to
+	// place a pod without tolerations on the host. Repair also reaches a host that is cordoned, tainted or full.
 	// +optional
 	// +kubebuilder:validation:Enum=Schedule;Repair
 	Placement Placement `json:"placement,omitempty"`

@@ -23,9 +23,9 @@ const (
 
 // Condition reasons of an Activity, in addition to the reasons of every kind.
 const (
-	// ReasonPermitted: the requester has the rights to run the command on the host.
+	// ReasonPermitted: the requester has permission to run the command on the host.
 	ReasonPermitted = "Permitted"
-	// ReasonForbidden: the requester lacks a right that the run needs. The message names the right.
+	// ReasonForbidden: the requester lacks a permission that the run needs. The message names the permission.
 	ReasonForbidden = "Forbidden"
 	// ReasonNoRequester: spec.requester is empty, because the admission policies that set it are not installed.
 	ReasonNoRequester = "NoRequester"
@@ -35,7 +35,7 @@ const (
 	ReasonSecretMissing = "SecretMissing"
 	// ReasonHostMissing: no node has the name in spec.host.
 	ReasonHostMissing = "HostMissing"
-	// ReasonWaiting: the host has not started the command yet, or a run of a schedule waits until another run ends. The
+	// ReasonWaiting: the host has not started the command yet, or a run of a schedule waits for another run to end. The
 	// message says why.
 	ReasonWaiting = "Waiting"
 	// ReasonRunning: the command is running.

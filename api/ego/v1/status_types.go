@@ -104,7 +104,7 @@ const (
 	StateUnreachable State = "Unreachable"
 	// StateUnknown: the process started, but the operator cannot determine its result.
 	StateUnknown State = "Unknown"
-	// StateRefused: the requester lacks the right to run the command, so it did not run.
+	// StateRefused: the requester lacks the permission to run the command, so the command did not run.
 	StateRefused State = "Refused"
 	// StateScheduled and StateSuspended are states of a schedule: it creates Activities, or spec.suspend stops it.
 	StateScheduled State = "Scheduled"

@@ -289,7 +289,7 @@ type BackupRun struct {
 	// reason says why the backup failed, by a reason of the condition Saved.
 	// +optional
 	Reason string `json:"reason,omitempty"`
-	// failures is the number of failures so far: of this backup, and of the failed backups that it retries.
+	// failures is the number of failures so far, including those of the failed backups that this backup retries.
 	// +optional
 	Failures int32 `json:"failures,omitempty"`
 }

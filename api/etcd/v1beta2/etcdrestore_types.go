@@ -24,7 +24,7 @@ type EtcdRestore struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec names the backup, and the cluster whose data it replaces.
+	// spec names a backup, and the cluster whose data the backup replaces.
 	// +required
 	Spec EtcdRestoreSpec `json:"spec"`
 
@@ -35,7 +35,7 @@ type EtcdRestore struct {
 	Status EtcdRestoreStatus `json:"status,omitempty"`
 }
 
-// EtcdRestoreSpec names the backup, and the cluster whose data it replaces. It cannot change.
+// EtcdRestoreSpec names a backup, and the cluster whose data the backup replaces. The spec cannot change.
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a restore cannot be changed: delete it, which cancels it if it has not finished, and create another one"
 // +kubebuilder:validation:XValidation:rule="!(self.backupStorageType in ['S3', 'ABS', 'GCS', 'OSS', 'PVC']) || (self.backupStorageType == 'S3' ? has(self.s3) : self.backupStorageType == 'ABS' ? has(self.abs) : self.backupStorageType == 'GCS' ? has(self.gcs) : self.backupStorageType == 'OSS' ? has(self.oss) : has(self.pvc))",message="the section of the storage type is missing; add the field s3, abs, gcs, oss or pvc that belongs to it"
 type EtcdRestoreSpec struct {
@@ -48,8 +48,8 @@ type EtcdRestoreSpec struct {
 
 	Storage `json:",inline"`
 
-	// etcdCluster is the EtcdCluster in the same namespace whose data is replaced. If it does not exist yet, it starts
-	// with the data of the backup when it is created.
+	// etcdCluster names the EtcdCluster, in the same namespace, whose data is replaced. If this EtcdCluster does not
+	// exist yet, it starts with the data of the backup when a user creates it.
 	// +required
 	EtcdCluster ClusterReference `json:"etcdCluster"`
 

@@ -30,8 +30,8 @@ type PodPolicy struct {
 	// +optional
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// antiAffinity set to true never lets two members run on one node, even if a member then cannot run; default false,
-	// which spreads members over nodes and zones as far as possible. It has no effect if affinity is set.
+	// antiAffinity forbids two members on one node, even if this keeps a member from running. Default false: the
+	// operator spreads members over nodes and zones as far as possible. antiAffinity has no effect if affinity is set.
 	// +optional
 	AntiAffinity bool `json:"antiAffinity,omitempty"`
 

@@ -39,7 +39,7 @@ type Recovery struct {
 	QuorumLoss RecoveryPolicy `json:"quorumLoss,omitempty"`
 }
 
-// Decided is the position of a cluster's Raft log when the cluster last had a quorum.
+// Decided is the position in a cluster's Raft log at the time when the cluster last had a quorum.
 type Decided struct {
 	// time up to which the log is known to be complete: all writes that etcd acknowledged before it are in the Raft log
 	// up to index.

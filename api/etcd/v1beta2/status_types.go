@@ -95,8 +95,8 @@ type EtcdClusterStatus struct {
 	// +optional
 	Restore *RestoreProgress `json:"restore,omitempty"`
 
-	// decided is the position of the Raft log at the last quorum before this status was written. If the operator starts
-	// after the quorum was lost, this is the newest position that it knows.
+	// decided is the position in the Raft log at the last quorum that the operator found before it wrote this status.
+	// An operator that starts after the quorum was lost knows no newer position.
 	// +optional
 	Decided *Decided `json:"decided,omitempty"`
 
@@ -166,8 +166,8 @@ type RestoreProgress struct {
 	// serial is the number of the member that starts with the restored data.
 	// +optional
 	Serial int64 `json:"serial,omitempty"`
-	// since is the number of the member from which the cluster started in the previous restore; 0 if there was none.
-	// Members with lower numbers belong to the cluster before that restore.
+	// since is the number of the member with which the previous restore started the cluster; 0 if there was no previous
+	// restore. Members with lower numbers belong to the cluster before that restore.
 	// +optional
 	Since int64 `json:"since,omitempty"`
 	// formerVoters is the number of voters when the cluster switched to the restored data. The Service for clients has

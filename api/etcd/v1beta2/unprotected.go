@@ -21,8 +21,8 @@ func (c *EtcdCluster) Unprotected() string {
 		"or create a new cluster with TLS.static.member.peerSecret for members, and member.serverSecret and operatorSecret for clients"
 }
 
-// Unprotected returns a message if the spec sets clientTLSSecret but reads a member over http. The message says what to
-// do. The result is empty if the backup is protected as the spec requests.
+// Unprotected returns a message if the spec sets clientTLSSecret but contains an http URL of a member. The message says
+// what to do. The result is empty if the backup is protected as the spec requests.
 func (b *EtcdBackup) Unprotected() string {
 	i := slices.IndexFunc(b.Spec.EtcdEndpoints, func(url string) bool { return strings.HasPrefix(url, plain) })
 	if b.Spec.ClientTLSSecret == "" || i < 0 {

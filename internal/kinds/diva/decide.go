@@ -24,7 +24,7 @@ type decision struct {
 	// ring is the key ring that the Secret with the SSH keys should hold. It is nil while there are no keys, and then
 	// no pods are created.
 	ring *ring.Ring
-	// key is the problem with the private key that the user provides; nil if there is no problem.
+	// key explains what is wrong with the private key that the user provides; nil if nothing is wrong.
 	key *keys.Problem
 	// pods are the pods that must serve the SSH files of the key ring.
 	pods    rotation.Pods

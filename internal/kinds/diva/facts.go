@@ -48,11 +48,12 @@ type facts struct {
 	// serving maps the UIDs of pods to the digests of the SSH files that they serve, for pods whose logs were read.
 	serving map[string]string
 	// claims are the Diva's claims by name. stale marks claims for which the cache does not show opcrew's last patch
-	// yet. ownSizes marks claims whose size opcrew itself raised too far. unbound explains why a claim has no volume.
+	// yet. ownSizes marks claims whose requested size opcrew wrote itself. unbound explains why a claim has no volume.
 	claims          map[string]*corev1.PersistentVolumeClaim
 	stale, ownSizes map[string]bool
 	unbound         workload.Refusal
-	// rigid maps the StorageClasses of claims that should grow to the reason why volumes of the class cannot grow.
+	// rigid explains, by StorageClass, why volumes of the class cannot grow. It covers only the classes of claims that
+	// should grow.
 	rigid map[string]string
 	// inventory is the list of clients that the manager currently uses.
 	inventory  string

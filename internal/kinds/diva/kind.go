@@ -150,8 +150,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// objectByLabels enqueues the Diva to which a pod, ReplicaSet or claim belongs. The labels name the Diva, because the
-// owner of these objects is another object or missing.
+// objectByLabels enqueues the Diva to which a pod, ReplicaSet or claim belongs, by the labels of the object. The owner
+// reference of such an object names another object, or is missing.
 func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
 	labels := object.GetLabels()
 	if labels[names.NameLabel] != names.AppName {

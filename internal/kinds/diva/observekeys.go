@@ -55,7 +55,7 @@ func (r *reconciler) ownSecret(ctx context.Context, d *opsv1.Diva, f *facts, nam
 	return nil, nil
 }
 
-// createFresh generates the random values that a plan may need: keys and a seed.
+// createFresh generates the random values that a plan may need: key pairs, and a seed (random bytes for host keys).
 func createFresh(d *opsv1.Diva, f *facts) (err error) {
 	if f.ring != nil && f.ring.Seed != "" && !f.ring.Sharing() && !sharing(d, f.clients) && !rotation.Due(d, f.ring, keys.Given{}, f.now) {
 		return nil

@@ -57,17 +57,17 @@ func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *fa
 	}
 }
 
-// observeClasses reads whether volumes of claims that are too small can grow. If a StorageClass cannot be read, its
-// claims stay unchanged for now.
+// observeClasses finds out whether the volumes of claims that request too little can grow. If a StorageClass cannot be
+// read, the claims of this class stay unchanged for now.
 func (r *reconciler) observeClasses(ctx context.Context, d *opsv1.Diva, f *facts) {
 	rigid, unread := r.classes.Rigid(ctx, storage.Input{Diva: d, Claims: f.claims}.SmallClasses())
 	maps.Copy(rigid, unread)
 	f.rigid = rigid
 }
 
-// observeOwnSizes finds claims with a size request that opcrew wrote, that exceeds the spec and that the volume never
-// reached. It reads managed fields from the API server, because the cache omits them. An unreadable claim counts as
-// written by another client.
+// observeOwnSizes finds out which sizes opcrew itself requested, if a claim requests more than the spec and its volume
+// never grew to that size. It reads managed fields from the API server, because the cache omits them. If this read
+// fails, opcrew counts as the writer of no request.
 func (r *reconciler) observeOwnSizes(ctx context.Context, d *opsv1.Diva, f *facts) {
 	f.ownSizes = map[string]bool{}
 	if !(storage.Input{Diva: d, Claims: f.claims}).Oversized() {

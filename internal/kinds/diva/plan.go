@@ -75,7 +75,8 @@ func keySecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 }
 
 // serverSecret returns the Secret that clients mount. Like the Secret with the login keys, it is applied only if it has
-// not changed since it was read. Otherwise an outdated operator could restore keys that were replaced.
+// not changed since it was read. Otherwise an operator that read an older Secret could restore keys that were replaced
+// since.
 func serverSecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.ServerSecret(d, keys.Extra(d)), Random: true}, f.server)
 }
@@ -105,9 +106,9 @@ func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	}{{set, decided.clients, nilable(f.clients.Set), f.secret != nil}, {manager, decided.manager, nilable(f.manager.Deployment), true}} {
 		switch {
 		case each.live == nil && !each.secrets:
-			// The Secrets that these pods mount do not exist yet, so only the next plan declares the pods. Otherwise
-			// the check of the requester's rights would refuse the pods for a minute, because it treats a missing
-			// Secret as another owner's.
+			// The Secrets that these pods mount do not exist yet, so only the next plan declares the pods. Otherwise a
+			// guard would refuse the pods for a minute: it assumes that a missing Secret belongs to another owner, and
+			// checks whether the user of the Diva may read the Secret.
 		case each.held == nil:
 			out = append(out, each.child)
 		case each.live != nil:

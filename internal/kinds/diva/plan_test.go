@@ -60,7 +60,7 @@ func TestWithoutAKeyThereAreNoPodsYetButAllThatWaitsForNone(t *testing.T) {
 	}
 }
 
-// A user without the right to read Secrets creates a Diva. opcrew must create the clients, and must not refuse them
+// A user without permission to read Secrets creates a Diva. opcrew must create the clients, and must not refuse them
 // only because they mount a Secret that opcrew has not created yet.
 func TestClientsAreCreatedTogetherWithTheSecretThatTheyMount(t *testing.T) {
 	d := newDiva(2)

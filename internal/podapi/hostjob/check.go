@@ -14,8 +14,8 @@ import (
 
 const maxUID = 128
 
-// Check returns all errors of an order. Its messages contain no values from the order, because they may be shown to
-// users who are not allowed to read it.
+// Check returns all errors of an order. Its messages contain no values from the order, because users who may not read
+// the order may see the messages.
 func (o *Order) Check() error {
 	return errors.Join(
 		demand(IsUID(o.UID), "uid must have only letters, digits and dashes, and at most 128 characters"),
@@ -79,8 +79,8 @@ func checkSecretEnvs(envs map[string]string) error {
 	return nil
 }
 
-// checkNUL refuses NUL bytes. Linux would cut off an argument at the NUL byte, and run something else than the order
-// says.
+// checkNUL refuses NUL bytes. Linux would cut off an argument at the NUL byte, so a command other than the one in the
+// order would run.
 func (o *Order) checkNUL() error {
 	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {

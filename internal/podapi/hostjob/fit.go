@@ -14,8 +14,8 @@ import (
 const (
 	// MaxResult is the maximum size of a result in bytes. Kubelets cut off longer termination messages.
 	MaxResult = 4096
-	// TailSize is how many bytes of output a result holds, so that the other fields fit too. If the output needs many
-	// JSON escapes, it is cut further.
+	// TailSize is how many bytes of output a result holds, which leaves room for the other fields. If the output needs
+	// many JSON escapes, EncodeResult cuts it further.
 	TailSize = 3 << 10
 	maxWord  = 64 // limits reason, signal and boot ID, which are single words
 	// widest is the largest number of JSON bytes for one byte of text, as in \u001b.

@@ -10,14 +10,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// ClientSettings returns the settings of the spec that recreate client pods when they change.
+// ClientSettings returns those settings in the spec whose change makes opcrew recreate the client pods.
 func ClientSettings(d *opsv1.Diva) any {
 	part := d.Spec.Client.Part
 	part.Storage = opsv1.Storage{}
 	return []any{part, names.SSHPort(d)}
 }
 
-// ManagerSettings returns the settings of the spec that recreate manager pods when they change.
+// ManagerSettings returns those settings in the spec whose change makes opcrew recreate the manager pods.
 func ManagerSettings(d *opsv1.Diva, shared bool) any {
 	m, e := d.Spec.Manager, d.Spec.Extra
 	m.Ports = slices.Clone(names.Ports(d))

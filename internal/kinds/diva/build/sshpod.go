@@ -45,9 +45,9 @@ var (
 	articleItems = []item{{ring.PublicKey, "id_rsa.pub"}}
 )
 
-// files describes which files the agent of a pod writes from a Secret. The pod does not start until the required files
-// exist. With inPlace, the agent also writes the files to a second directory, from which each is mounted separately.
-// With ofHost, the agent derives the host key of its pod from a seed (random bytes) in the Secret.
+// files describes which files the agent of a pod writes from a Secret. The main container starts only when the required
+// files exist. With inPlace, the agent also writes the files to a second directory, for mounts of single files. With
+// ofHost, the agent derives the host key of its pod from a seed (random bytes) in the Secret.
 type files struct {
 	secret   func(*opsv1.Diva) string
 	items    []item
@@ -88,8 +88,8 @@ func runAs(part opsv1.Part) int64 {
 	return *part.RunAsUser
 }
 
-// isRoot reports whether a part runs as root. Diva's published manifest mounts the SSH files in /root, so opcrew mounts
-// them there only for parts that run as root.
+// isRoot reports whether a part (client or manager) runs as root. Only in such a part does opcrew also mount the SSH
+// files in /root, as the tutorial article that this API comes from does.
 func isRoot(part opsv1.Part) bool { return runAs(part) == 0 }
 
 func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeSourceApplyConfiguration {
@@ -101,7 +101,8 @@ func secretVolume(name string, items []item, mode int32) *corev1ac.SecretVolumeS
 }
 
 // agent returns the sidecar that updates the SSH files. It starts before the main containers, which wait until the
-// files exist. It runs as the same user as they do, because ssh refuses a private key that other users can read.
+// files exist. All of these containers run as the same user, because ssh refuses a private key that other users can
+// read.
 func (s files) agent(image string, user int64) *corev1ac.ContainerApplyConfiguration {
 	args := []string{"ssh-files", "--from", sourceMount, "--to", filesMount + "/" + liveDir}
 	for _, name := range s.required {

@@ -15,7 +15,7 @@ import (
 )
 
 // newTenantsShop returns a shop (a test environment) whose tenant creates and edits the Diva. The operator of this shop
-// checks the rights of requesters.
+// checks whether the tenant has the necessary permissions.
 func newTenantsShop(t *testing.T) *shop {
 	t.Helper()
 	s := newShopOf(t, env.CheckingOperator)
@@ -48,7 +48,7 @@ func TestClientsAndManagersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(
 			}
 
 			s.tenant.Grant("get", "", "secrets", "bank")
-			s.edit(withClients(3)) // without this edit, opcrew would review the right only after up to a minute
+			s.edit(withClients(3)) // this edit makes opcrew check the permission at once instead of after a minute
 			s.awaitReady(3)
 			for _, pod := range s.pods(role) {
 				if !operator.ReadsSecret(&pod, "bank") {
@@ -60,8 +60,8 @@ func TestClientsAndManagersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(
 	}
 }
 
-// Regression: opcrew reported that the tenant had no right to the Secret with the clients' host key, only because
-// opcrew had not created this Secret yet.
+// Regression: opcrew reported that the tenant may not read the Secret with the clients' host key, only because opcrew
+// had not created this Secret yet.
 func TestATenantsDivaBecomesReadyAndNeedsNoReview(t *testing.T) {
 	s := newTenantsShop(t)
 	mark := env.Audit.Mark(t)

@@ -42,8 +42,8 @@ func (s *shop) asEarlier(host *keys.Pair) {
 			}}
 		}
 	}
-	// The first part of the annotation is a hash of the settings and stays the same. The second part is a hash of the
-	// pod template; it changes, as if another version of opcrew had created the template.
+	// The annotation has two parts. The first part, a hash of the settings, stays the same. The test changes the second
+	// part, a hash of the pod template, as if another version of opcrew had created the template.
 	settings, _, _ := strings.Cut(set.Annotations[common.PinnedAnnotation], ".")
 	set.Annotations[common.PinnedAnnotation] = settings + ".earlier"
 	set.ManagedFields, set.ResourceVersion, set.Status = nil, "", appsv1.StatefulSetStatus{}

@@ -14,8 +14,8 @@ import (
 )
 
 // readable converts a private key to a format that every version of ssh can read. ssh refuses a key with text before
-// it, and reads ed25519 keys in PKCS #8 only since version 9.6. The same input always gives the same output, because
-// any change of the text is sent to all pods.
+// it, and versions before 9.6 cannot read ed25519 keys in PKCS #8. The same input always gives the same output, because
+// opcrew sends every change of the text to all pods.
 func readable(text string) ([]byte, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil {

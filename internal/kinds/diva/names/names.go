@@ -43,7 +43,8 @@ func ExtraClaim(d *opsv1.Diva) string { return d.Name + "-extra" }
 // API comes from.
 func Clients(d *opsv1.Diva) workload.Identity { return identity(d, "client") }
 
-// Managers returns the name, labels and selector of the managers. The managers' claim has the same name.
+// Managers returns the name, labels and selector of the managers. One of their claims has the same name as their
+// Deployment.
 func Managers(d *opsv1.Diva) workload.Identity { return identity(d, "manager") }
 
 // identity returns the names and labels of a role: the labels of the tutorial article that this API comes from, and the

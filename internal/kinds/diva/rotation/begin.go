@@ -8,8 +8,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// waitForUsableKey creates no keys while the key that the user provides is invalid, except if pods still log in with an
-// earlier key.
+// waitForUsableKey prevents the creation of keys while the key that the user provides is invalid, unless pods still log
+// in with an earlier key.
 func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return nil, in.Ring == nil && in.Given.Problem != nil && !podsUseKey(d, in)
 }

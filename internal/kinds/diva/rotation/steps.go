@@ -22,7 +22,7 @@ func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForClients changes nothing until all clients accept the new key.
+// waitForClients keeps the key ring unchanged until all clients accept the new key.
 func waitForClients(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHAuthorizing && in.Pods.clientsBehind(d, in.Ring) > 0
 }
@@ -41,7 +41,7 @@ func switchManager(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForManagers changes nothing until all managers log in with the new key.
+// waitForManagers keeps the key ring unchanged until all managers log in with the new key.
 func waitForManagers(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHSwitching && in.Pods.managersBehind(d, in.Ring) > 0
 }
@@ -67,8 +67,8 @@ func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// keepPair keeps the current key pair. If the user provides the same key in another format, keepPair stores it in that
-// format, which the user may need.
+// keepPair keeps the current key pair. If the user provides the same key in another format, keepPair stores the format
+// of the user, because the user may need it.
 func keepPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	out := *in.Ring
 	out.Current = sameKey(in.Ring.Current, in.Given.Pair)

@@ -44,16 +44,16 @@ func Logs(clientset kubernetes.Interface, container string) LogReader {
 	}
 }
 
-// Reader reads and remembers the digests that pods serve. It does not read a log again once the log has shown the
-// wanted digest.
+// Reader reads which SSH files the pods serve, as a digest of the files, and remembers the result. Once the log of a
+// pod has shown the wanted digest, Reader does not read this log again.
 type Reader struct {
 	Log   LogReader
 	known kit.Memory[client.ObjectKey, map[string]string]
 }
 
-// Digests returns the digests of the files that pods serve, by the UIDs of the pods. wanted returns the digest that a
-// pod should serve. Once the log of a pod has shown it, the log is not read again. A pod whose log cannot be read has
-// no digest.
+// Digests returns the digests of the SSH files that pods serve, by the UIDs of the pods. wanted returns the digest that
+// a pod should serve. Once the log of a pod has shown this digest, Digests does not read the log again. A pod whose log
+// cannot be read has no digest.
 func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev1.Pod, wanted func(*corev1.Pod) string) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()

@@ -105,8 +105,8 @@ func AccessMode(s opsv1.Storage) corev1.PersistentVolumeAccessMode {
 	return cmp.Or(s.AccessMode, corev1.ReadWriteOnce)
 }
 
-// sharable reports whether several nodes can mount a volume at the same time. For an existing claim, its own access
-// modes decide, as they are immutable.
+// sharable reports whether several nodes can mount a volume at the same time. If the claim exists, its access modes
+// decide and not those in the spec, because access modes are immutable.
 func (in Input) sharable(name string, s opsv1.Storage) bool {
 	if claim := in.Claims[name]; claim != nil {
 		return slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteMany)

@@ -42,8 +42,9 @@ func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim
 	return desired
 }
 
-// templateSize returns the size of new clients' claims. A larger size applies only after all existing claims were
-// resized, so that recreating the StatefulSet does not affect its pods. A smaller size applies at once.
+// templateSize returns the size of new clients' claims. To change it, opcrew must recreate the StatefulSet, whose pods
+// keep running. Therefore a larger size applies only after the claims of these pods have been resized. A smaller size
+// applies at once.
 func (in Input) templateSize() resource.Quantity {
 	desired := Size(in.Diva.Spec.Client.Storage)
 	if in.Template == nil {

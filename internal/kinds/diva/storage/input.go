@@ -19,9 +19,10 @@ type Input struct {
 	// yet.
 	Claims map[string]*corev1.PersistentVolumeClaim
 	Stale  map[string]bool
-	// OwnSizes marks the claims whose size opcrew itself raised too far.
+	// OwnSizes marks the claims whose requested size opcrew wrote itself. opcrew lowers only requests that it wrote.
 	OwnSizes map[string]bool
-	// Rigid maps the StorageClasses of claims that should grow to the reason why volumes of the class cannot grow.
+	// Rigid explains, by StorageClass, why volumes of the class cannot grow. It covers only the classes of claims that
+	// should grow.
 	Rigid map[string]string
 	// Template is the size in the claim template of the StatefulSet; nil if there is no StatefulSet.
 	Template *resource.Quantity

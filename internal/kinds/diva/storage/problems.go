@@ -35,8 +35,8 @@ func terminating(in Input, _ Expected, claim *corev1.PersistentVolumeClaim) stri
 	return fmt.Sprintf("claim %s is being deleted, which cannot be undone. Kubernetes removes the claim as soon as %s%s, and an empty claim replaces it. Copy the data that you need before then", claim.Name, when, data)
 }
 
-// differs reports a claim that an earlier Diva left behind, if its class differs from the spec or it cannot be mounted
-// on several nodes although the spec requires this.
+// differs reports a claim that an earlier Diva left behind, if its StorageClass differs from the spec, or if the spec
+// requires that several nodes can mount the volume and the claim does not allow this.
 func differs(_ Input, e Expected, claim *corev1.PersistentVolumeClaim) string {
 	const many = corev1.ReadWriteMany
 	class, is := workload.ClassOf(claim), ""

@@ -22,9 +22,9 @@ const (
 	mostRecreated = 10
 )
 
-// status records the creation time of the newest claim once all claims exist. A claim that is younger than the record
-// was recreated, even if opcrew was not running then. A claim with a data source is not reported, because it is not
-// empty.
+// status returns the new storage status. Once all claims exist, it records the creation time of the newest one. A claim
+// that was created after the recorded time has been recreated, even if opcrew was not running then. status does not
+// report a claim with a data source, because such a claim is not empty.
 func (in Input) status() *opsv1.StorageStatus {
 	d, out := in.Diva, &opsv1.StorageStatus{}
 	if d.Status.Storage != nil {

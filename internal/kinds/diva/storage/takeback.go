@@ -45,8 +45,8 @@ func (in Input) leastSizes() *opsv1.LeastSizes {
 	return out
 }
 
-// least returns the smallest size in GiB that the spec can request for all given claims; 0 if the spec already has that
-// size.
+// least returns the smallest size in GiB to which the size in the spec can be lowered, for all given claims; 0 if it
+// cannot be lowered.
 func (in Input) least(s opsv1.Storage, claims ...*corev1.PersistentVolumeClaim) int32 {
 	desired := Size(s)
 	most := int64(0)
@@ -67,7 +67,8 @@ func (in Input) leastOf(claim *corev1.PersistentVolumeClaim, desired resource.Qu
 	switch {
 	case !workload.HasVolume(claim):
 		return 1 // any size is possible: if a user deletes the claim, it is recreated with the new size
-	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim): // the claim requests the larger size now or soon
+	// The claim already requests a larger size than its volume has, or soon will.
+	case pending(claim) || requested.Cmp(desired) < 0 && in.growable(claim):
 		return has.Value()/gi + 1
 	}
 	return wholeGi(requested)
