@@ -58,6 +58,9 @@ func (n *node) know(other *node) {
 		p = &peer{id: other.id}
 		n.peers[other.id] = p
 	}
+	if p.address == other.Address {
+		return // like Redis, n then does not compare the address that it copies (redis/redis#13572)
+	}
 	p.address = other.Address
 	if p.id == n.primary {
 		n.source = p.address
@@ -108,10 +111,7 @@ func (n *node) hearOfOthers(other *node) {
 		case mine == nil:
 			n.meets = append(n.meets, p.address)
 		case n.reach(mine) == nil:
-			mine.address = p.address
-			if mine.id == n.primary {
-				n.source = p.address
-			}
+			mine.address = p.address // like Redis, n still copies the old address of its primary
 		}
 	}
 }

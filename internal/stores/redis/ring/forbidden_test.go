@@ -220,6 +220,12 @@ func (j judge) replicate(step redis.Replicate) string {
 		}
 		return ""
 	}
+	if status.PrimaryID == step.PrimaryID {
+		if status.LinkUp {
+			return "the connection to its primary would be closed"
+		}
+		return ""
+	}
 	primary, answers := j.answering()[status.PrimaryID]
 	if !answers && j.isMissed(status) {
 		return "the replica of a lost primary would drop what it has"

@@ -109,6 +109,27 @@ func TestAHomeTakesTheLeadBackOnceItIsInSync(t *testing.T) {
 	})
 }
 
+// Regression test: Redis updates the address of a primary in the node table of its replica, but the replica may still
+// connect to the old address.
+func TestAReplicaConnectsToTheCurrentAddressOfItsPrimary(t *testing.T) {
+	stale := func() *world {
+		w := formed(3)
+		w.one("g1").Source, w.one("g1").LinkUp = "10.0.9.9:6379", false
+		return w
+	}
+	expect(t, map[string]situation{
+		"it connects to the old one": {world: stale(), step: "have 10.0.0.2:6380 replicate id-h0"},
+		"it does not know the current one yet": {world: stale(), do: func(w *world) { w.one("h0").elsewhere = "10.0.9.9:6379" },
+			step: "introduce"},
+		"it has just connected to the current one": {world: formed(3), do: func(w *world) { w.one("g1").LinkUp = false },
+			refused: ring.InSync, words: "the guest server of pod 1 has not copied all data of the home server of pod 0"},
+		"another server has the old one": {world: stale(), do: func(w *world) {
+			w.one("g1").Source = "10.0.0.3:6379"
+			w.one("h2").NotAdmitted = true
+		}, step: "have 10.0.0.2:6380 replicate id-h0", refused: ring.Misled, words: "would copy the wrong server"},
+	})
+}
+
 func TestAReplicaIsKeptWhereItIsNeeded(t *testing.T) {
 	expect(t, map[string]situation{
 		"the only one of a shard, as two follow another": {world: formed(3), do: func(w *world) { w.follow("g1", "h2"); w.one("g0").LinkUp = false },

@@ -40,16 +40,25 @@ func TestSlotsThatACrashLeftOpenAreMovedAndKeepTheirKeys(t *testing.T) {
 // command sends commands to a server, and returns the reply to the first one.
 func (o *operator) command(to *server, commands ...redis.Command) any {
 	o.t.Helper()
-	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
+	answer, err := o.tried(to, commands...)
 	if err != nil {
 		o.t.Fatal(err)
+	}
+	return answer
+}
+
+// tried returns the answer to the first command.
+func (o *operator) tried(to *server, commands ...redis.Command) (any, error) {
+	store, err := redis.Dial(redis.Target{Credentials: redis.Credentials{User: "opcrew", Password: secret}})
+	if err != nil {
+		return nil, err
 	}
 	defer func() { _ = store.Close() }()
 	answers, err := store.Do(context.Background(), to.address, commands...)
 	if err != nil {
-		o.t.Fatal(err)
+		return nil, err
 	}
-	return answers[0]
+	return answers[0], nil
 }
 
 func (o *operator) id(of *server) any { return o.command(of, redis.Command{"CLUSTER", "MYID"}) }

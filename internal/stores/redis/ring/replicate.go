@@ -19,10 +19,19 @@ func replicate(in *input) verdict {
 			}
 		}
 		if p := in.other(i, leader); p.follows(leader.id()) && !p.status.LinkUp {
-			out.add(refuse(InSync, "%s has not copied all data of %s yet", p, leader))
+			out.add(reconnect(p, leader))
 		}
 	}
 	return out
+}
+
+// reconnect makes a replica connect to its primary's current address. A Redis server that learns the address from a
+// third server updates its node table, but still connects to the old address (redis/redis#13572). Valkey does both.
+func reconnect(p, leader *proc) verdict {
+	if p.status.Source == leader.Address || !p.knows(leader) {
+		return refuse(InSync, "%s has not copied all data of %s yet", p, leader)
+	}
+	return take(redis.Replicate{Address: p.Address, PrimaryID: leader.id()}, "%s connects to the current address of %s", p, leader)
 }
 
 // serving takes no step. It reports servers that should run but do not answer, or that consider the cluster down.
