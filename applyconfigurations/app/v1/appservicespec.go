@@ -28,7 +28,7 @@ type AppServiceSpecApplyConfiguration struct {
 	// otherwise only inside the cluster. Without ports there is no Service.
 	Ports []common.Port `json:"ports,omitempty"`
 	// securityProfile Restricted makes the pods meet the restricted Pod Security Standard: no container runs as root or
-	// has capabilities. Without it they meet that standard only if the namespace enforces it.
+	// has capabilities. If this field is not set, the pods meet that standard only if the namespace enforces it.
 	SecurityProfile *common.SecurityProfile `json:"securityProfile,omitempty"`
 	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`

@@ -16,7 +16,7 @@ import (
 // MemcachedSpec is the desired state of the servers.
 type MemcachedSpecApplyConfiguration struct {
 	// size is the number of servers, 0 to 1000. A change moves a share of the keys to other servers; status.lastResize
-	// shows how many.
+	// shows this share.
 	Size *int32 `json:"size,omitempty"`
 	// image of memcached; default memcached:1.6.38. A change restarts the servers one after another.
 	Image *string `json:"image,omitempty"`

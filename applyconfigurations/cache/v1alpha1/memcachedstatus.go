@@ -25,7 +25,7 @@ type MemcachedStatusApplyConfiguration struct {
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 	// selector is the label selector of the pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
-	// lastResize shows how many keys the last change of size moved to other servers.
+	// lastResize shows which share of the keys the last change of size moved to other servers.
 	LastResize *ResizeApplyConfiguration `json:"lastResize,omitempty"`
 	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`

@@ -20,8 +20,8 @@ type MetricTargetApplyConfiguration struct {
 	Value *common.Amount `json:"value,omitempty"`
 	// averageValue is the value at which the autoscaler keeps the metric divided by the number of pods.
 	AverageValue *common.Amount `json:"averageValue,omitempty"`
-	// averageUtilization is the use, in percent of what the pods request, at which the autoscaler keeps the average of
-	// the pods; 1 to 100000.
+	// averageUtilization is the target for the average use of all pods, in percent of what the pods request; 1 to
+	// 100000.
 	AverageUtilization *int32 `json:"averageUtilization,omitempty"`
 }
 

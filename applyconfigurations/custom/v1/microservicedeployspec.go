@@ -36,16 +36,16 @@ type MicroServiceDeploySpecApplyConfiguration struct {
 	// maxReplicas is the highest number of pods with autoscaling, 1 to 1000; default twice replicas, and at least 3.
 	// Without autoscaling it has no effect.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
-	// metrics are what autoscaling follows, as in a HorizontalPodAutoscaler. The default is a CPU use of 80 % of what
-	// the pods request. Without autoscaling they have no effect.
+	// metrics are the metrics by which the autoscaler scales, as in a HorizontalPodAutoscaler. The default is a CPU use
+	// of 80 % of what the pods request. The metrics have no effect without autoscaling.
 	Metrics []MetricApplyConfiguration `json:"metrics,omitempty"`
 	// needAuth makes clients log in with a user name and a password of the tenant (HTTP basic authentication); default
 	// false. The application finds the user name in the header X-Forwarded-User.
 	NeedAuth *bool `json:"needAuth,omitempty"`
 	// auth replaces the tenant's credentials for needAuth with those in a Secret.
 	Auth *AuthApplyConfiguration `json:"auth,omitempty"`
-	// config is the configuration of the instance: lines of key=value, which become files in /etc/microservice and
-	// environment variables. A change replaces the pods, and rollbackTo can revert it.
+	// config is the configuration of the instance: lines of key=value. The container gets each value as a file in
+	// /etc/microservice and as an environment variable. A change replaces the pods, and rollbackTo can revert it.
 	Config *string `json:"config,omitempty"`
 	// configAs is the kind of object in which the operator stores config: ConfigMap (the default) or Secret.
 	ConfigAs *customv1.ConfigAs `json:"configAs,omitempty"`

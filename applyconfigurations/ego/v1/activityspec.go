@@ -28,11 +28,11 @@ type ActivitySpecApplyConfiguration struct {
 	ExecCwd *string `json:"execcwd,omitempty"`
 	// envs are environment variables of the command, each written as KEY=value.
 	Envs []egov1.Env `json:"envs,omitempty"`
-	// secretEnvs are environment variables whose values come from Secrets of the same namespace. The requester must
-	// have the right to get these Secrets. The operator masks their values in the output.
+	// secretEnvs are environment variables whose values come from Secrets in the same namespace. The requester must
+	// have permission to get these Secrets. The operator masks the values of these variables in the output.
 	SecretEnvs []SecretEnvApplyConfiguration `json:"secretEnvs,omitempty"`
-	// placement selects how the command gets to its host. With Schedule (the default) the scheduler must be able to
-	// place a pod without tolerations there. Repair also reaches a host that is cordoned, tainted or full.
+	// placement selects how the command gets to its host. With Schedule (the default), the scheduler must be able to
+	// place a pod without tolerations on the host. Repair also reaches a host that is cordoned, tainted or full.
 	Placement *egov1.Placement `json:"placement,omitempty"`
 	// startDeadlineSeconds is the time, in seconds, in which the host must start the command, 1 to 604800; default 300.
 	StartDeadlineSeconds *int64 `json:"startDeadlineSeconds,omitempty"`

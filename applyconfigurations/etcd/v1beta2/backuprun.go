@@ -29,7 +29,7 @@ type BackupRunApplyConfiguration struct {
 	Ended *v1.Time `json:"ended,omitempty"`
 	// reason says why the backup failed, by a reason of the condition Saved.
 	Reason *string `json:"reason,omitempty"`
-	// failures is the number of failures so far: of this backup, and of the failed backups that it retries.
+	// failures is the number of failures so far, including those of the failed backups that this backup retries.
 	Failures *int32 `json:"failures,omitempty"`
 }
 

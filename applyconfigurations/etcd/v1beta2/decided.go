@@ -12,7 +12,7 @@ import (
 // DecidedApplyConfiguration represents a declarative configuration of the Decided type for use
 // with apply.
 //
-// Decided is the position of a cluster's Raft log when the cluster last had a quorum.
+// Decided is the position in a cluster's Raft log at the time when the cluster last had a quorum.
 type DecidedApplyConfiguration struct {
 	// time up to which the log is known to be complete: all writes that etcd acknowledged before it are in the Raft log
 	// up to index.

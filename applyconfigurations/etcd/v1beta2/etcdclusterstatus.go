@@ -54,8 +54,8 @@ type EtcdClusterStatusApplyConfiguration struct {
 	Lineage *string `json:"lineage,omitempty"`
 	// restore is the progress of the EtcdRestore or recovery that the operator started last.
 	Restore *RestoreProgressApplyConfiguration `json:"restore,omitempty"`
-	// decided is the position of the Raft log at the last quorum before this status was written. If the operator starts
-	// after the quorum was lost, this is the newest position that it knows.
+	// decided is the position in the Raft log at the last quorum that the operator found before it wrote this status.
+	// An operator that starts after the quorum was lost knows no newer position.
 	Decided *DecidedApplyConfiguration `json:"decided,omitempty"`
 	// quorumLoss is set while the cluster has no quorum.
 	QuorumLoss *QuorumLossApplyConfiguration `json:"quorumLoss,omitempty"`

@@ -21,7 +21,7 @@ import (
 type EtcdRestoreApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// spec names the backup, and the cluster whose data it replaces.
+	// spec names a backup, and the cluster whose data the backup replaces.
 	Spec *EtcdRestoreSpecApplyConfiguration `json:"spec,omitempty"`
 	// status is the result of the restore. In a new object condition Ready has status Unknown by default, so that no
 	// client mistakes the object for a finished one.

@@ -12,14 +12,14 @@ import (
 // EtcdRestoreSpecApplyConfiguration represents a declarative configuration of the EtcdRestoreSpec type for use
 // with apply.
 //
-// EtcdRestoreSpec names the backup, and the cluster whose data it replaces. It cannot change.
+// EtcdRestoreSpec names a backup, and the cluster whose data the backup replaces. The spec cannot change.
 type EtcdRestoreSpecApplyConfiguration struct {
 	// backupStorageType is where the backup is: S3, ABS, GCS, OSS or PVC. The field of that name (s3, abs, gcs, oss or
 	// pvc) sets the location.
 	BackupStorageType         *etcdv1beta2.StorageType `json:"backupStorageType,omitempty"`
 	StorageApplyConfiguration `json:""`
-	// etcdCluster is the EtcdCluster in the same namespace whose data is replaced. If it does not exist yet, it starts
-	// with the data of the backup when it is created.
+	// etcdCluster names the EtcdCluster, in the same namespace, whose data is replaced. If this EtcdCluster does not
+	// exist yet, it starts with the data of the backup when a user creates it.
 	EtcdCluster *ClusterReferenceApplyConfiguration `json:"etcdCluster,omitempty"`
 	// object is the backup to restore, by its name in status.last.object of the EtcdBackup. The default is the newest
 	// backup at the path of the spec that is complete according to its record. This can be a single backup, or one of

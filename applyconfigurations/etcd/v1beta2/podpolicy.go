@@ -23,8 +23,8 @@ type PodPolicyApplyConfiguration struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	// affinity of the pods. If it is set, the operator no longer spreads members over nodes and zones.
 	Affinity *v1.Affinity `json:"affinity,omitempty"`
-	// antiAffinity set to true never lets two members run on one node, even if a member then cannot run; default false,
-	// which spreads members over nodes and zones as far as possible. It has no effect if affinity is set.
+	// antiAffinity forbids two members on one node, even if this keeps a member from running. Default false: the
+	// operator spreads members over nodes and zones as far as possible. antiAffinity has no effect if affinity is set.
 	AntiAffinity *bool `json:"antiAffinity,omitempty"`
 	// resources of the etcd container. If the Kubernetes version supports it, a change takes effect without a restart.
 	Resources *v1.ResourceRequirements `json:"resources,omitempty"`

@@ -20,8 +20,8 @@ type RestoreProgressApplyConfiguration struct {
 	Phase *string `json:"phase,omitempty"`
 	// serial is the number of the member that starts with the restored data.
 	Serial *int64 `json:"serial,omitempty"`
-	// since is the number of the member from which the cluster started in the previous restore; 0 if there was none.
-	// Members with lower numbers belong to the cluster before that restore.
+	// since is the number of the member with which the previous restore started the cluster; 0 if there was no previous
+	// restore. Members with lower numbers belong to the cluster before that restore.
 	Since *int64 `json:"since,omitempty"`
 	// formerVoters is the number of voters when the cluster switched to the restored data. The Service for clients has
 	// no endpoint while a majority of the former voters may still run.

@@ -22,7 +22,7 @@ type DivaSpecApplyConfiguration struct {
 	// manager.
 	Extra *ExtraApplyConfiguration `json:"extra,omitempty"`
 	// privateKey is the ssh key with which the manager logs in. Everyone who can read this object can read the key, so
-	// prefer ssh.secretRef. With neither of the two the operator generates a key pair.
+	// prefer ssh.secretRef. If neither privateKey nor ssh.secretRef is set, the operator generates a key pair.
 	PrivateKey *string `json:"privateKey,omitempty"`
 	// publicKey is the public key that belongs to privateKey. Without privateKey it lists further public keys that
 	// clients accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.

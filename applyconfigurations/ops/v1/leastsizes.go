@@ -8,13 +8,13 @@ package v1
 // LeastSizesApplyConfiguration represents a declarative configuration of the LeastSizes type for use
 // with apply.
 //
-// LeastSizes are the sizes, in Gi, down to which the sizes in the spec can be lowered.
+// LeastSizes are the values, in Gi, down to which the storage sizes in the spec can be lowered.
 type LeastSizesApplyConfiguration struct {
-	// client is the lowest size, in Gi, for client.storage.size.
+	// client is the lowest value, in Gi, to which client.storage.size can be set.
 	Client *int32 `json:"client,omitempty"`
-	// manager is the lowest size, in Gi, for manager.storage.size.
+	// manager is the lowest value, in Gi, to which manager.storage.size can be set.
 	Manager *int32 `json:"manager,omitempty"`
-	// extra is the lowest size, in Gi, for extra.storage.size.
+	// extra is the lowest value, in Gi, to which extra.storage.size can be set.
 	Extra *int32 `json:"extra,omitempty"`
 }
 

@@ -19,7 +19,8 @@ type PartApplyConfiguration struct {
 	// image with a tag or a digest. If the image reference is invalid, condition Ready reports it, and running pods
 	// continue.
 	Image *opsv1.Image `json:"image,omitempty"`
-	// storage is the claim of each client, or of all managers, mounted at /wi.
+	// storage describes the claims that are mounted at /wi. Each client has a separate claim; all managers share one
+	// claim.
 	Storage *StorageApplyConfiguration `json:"storage,omitempty"`
 	// runAsUser is the UID that the container runs as, 0 to 2147483647. Set it if the image does not run as root. The
 	// keys and volumes become readable to this user. Without runAsUser the image must run as root.

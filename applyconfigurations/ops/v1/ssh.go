@@ -19,7 +19,7 @@ type SSHApplyConfiguration struct {
 	// the Secret has the label opcrew.io/watch: "true". Logins keep working meanwhile.
 	SecretRef *SecretRefApplyConfiguration `json:"secretRef,omitempty"`
 	// rotateAfter is the age at which the operator replaces a key pair that it generated, such as 720h or 90d. Without
-	// it the operator never replaces the pair because of its age.
+	// rotateAfter the operator never replaces the pair because of its age.
 	RotateAfter *opsv1.Age `json:"rotateAfter,omitempty"`
 	// port of the clients' sshd, 1 to 65535; default 22.
 	Port *int32 `json:"port,omitempty"`

@@ -16,7 +16,7 @@ import (
 type SSHStatusApplyConfiguration struct {
 	// phase of a replacement of the key pair: Authorizing, Switching or Retiring; InUse while there is no replacement.
 	Phase *opsv1.SSHPhase `json:"phase,omitempty"`
-	// fingerprint of the current key, or of the new key while it replaces the previous one.
+	// fingerprint of the current key. While a key is being replaced, this is the fingerprint of the new key.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 	// previousFingerprint is the fingerprint of the previous key. It is absent once no client accepts that key.
 	PreviousFingerprint *string `json:"previousFingerprint,omitempty"`

@@ -42,7 +42,7 @@ type PodSpecApplyConfiguration struct {
 	// createServiceAccount is true, one with the name of this object.
 	ServiceAccountName *string `json:"serviceAccountName,omitempty"`
 	// createServiceAccount makes the operator create the ServiceAccount, without any rights; default false. The pods
-	// need no rights, and its token is not mounted.
+	// need no rights, and the token of the ServiceAccount is not mounted.
 	CreateServiceAccount *bool `json:"createServiceAccount,omitempty"`
 	// pullSecrets are Secrets with registry credentials for the pods' images.
 	PullSecrets []PullSecretApplyConfiguration `json:"pullSecrets,omitempty"`

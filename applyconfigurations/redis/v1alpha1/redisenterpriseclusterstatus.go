@@ -20,7 +20,8 @@ type RedisEnterpriseClusterStatusApplyConfiguration struct {
 	State *redisv1alpha1.State `json:"state,omitempty"`
 	// specStatus is Valid, or Invalid while the spec has an error. Condition UpToDate then says what to write instead.
 	SpecStatus *redisv1alpha1.SpecStatus `json:"specStatus,omitempty"`
-	// nodes is the number of pods after the last completed change of that number.
+	// nodes is the number of pods that the StatefulSet of the cluster requests. During hibernation, it is the number
+	// from before the hibernation.
 	Nodes *int32 `json:"nodes,omitempty"`
 	// readyNodes is the number of pods that have the primary of their own shard and a replica of the previous pod's
 	// shard.

@@ -123,6 +123,8 @@ func TestAReplicaConnectsToTheCurrentAddressOfItsPrimary(t *testing.T) {
 			step: "introduce"},
 		"it has just connected to the current one": {world: formed(3), do: func(w *world) { w.one("g1").LinkUp = false },
 			refused: ring.InSync, words: "the guest server of pod 1 has not copied all data of the home server of pod 0"},
+		"it has just started, and has no address yet": {world: stale(), do: func(w *world) { w.one("g1").Source = "" },
+			refused: ring.InSync, words: "the guest server of pod 1 has not copied all data of the home server of pod 0"},
 		"another server has the old one": {world: stale(), do: func(w *world) {
 			w.one("g1").Source = "10.0.0.3:6379"
 			w.one("h2").NotAdmitted = true

@@ -27,8 +27,9 @@ func replicate(in *input) verdict {
 
 // reconnect makes a replica connect to its primary's current address. A Redis server that learns the address from a
 // third server updates its node table, but still connects to the old address (redis/redis#13572). Valkey does both.
+// A replica without any address takes it from its node table by itself.
 func reconnect(p, leader *proc) verdict {
-	if p.status.Source == leader.Address || !p.knows(leader) {
+	if p.status.Source == "" || p.status.Source == leader.Address || !p.knows(leader) {
 		return refuse(InSync, "%s has not copied all data of %s yet", p, leader)
 	}
 	return take(redis.Replicate{Address: p.Address, PrimaryID: leader.id()}, "%s connects to the current address of %s", p, leader)
