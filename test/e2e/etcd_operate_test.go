@@ -99,7 +99,7 @@ func TestAnEtcdClusterOfTheNameOfAnOrphanedOneIsNotMixedWithIt(t *testing.T) {
 	e.wantAlways(t, "foo", "old")
 
 	// Run the command that the status message suggests.
-	e.kubectl(t, "delete", "-n", e.ns, "service/"+articleEtcd, "service/"+articleEtcd+"-client", "configmap/"+articleEtcd+"-connection", "pdb/"+articleEtcd)
+	e.kubectl(t, "delete", "-n", e.ns, "service/"+articleEtcd, "service/"+articleEtcd+"-client", "configmap/"+articleEtcd+"-connection", "pdb/"+articleEtcd, "networkpolicy/"+articleEtcd+"-network")
 	e.awaitSays(t, metav1.ConditionTrue, "AllMembersReady")
 	e.put(t, "foo", "new")
 	e.wantAlways(t, "foo", "new")
