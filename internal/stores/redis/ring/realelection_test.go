@@ -19,9 +19,7 @@ import (
 func TestAReplicaIsNotAskedAgainByANewOperatorAfterAnElectionThatWasLost(t *testing.T) {
 	o := operate(t, 3)
 	o.settled(soon)
-	if step, _ := o.handover(0); step == nil {
-		t.Fatal("expected a new operator to have the guest server of pod 1 take the lead in a new cluster")
-	}
+	o.handsOver(0, "a new operator makes the guest server of pod 1 the primary in a new cluster")
 	o.election(o.pods[1].guest, o.pods[1].home, o.pods[2].home)
 	o.settled(soon)
 	if step, why := o.handover(0); step != nil || !refusedWith(why, "which no replica has won") {
@@ -39,9 +37,23 @@ func TestAHomeThatHasJustTakenTheLeadBackDoesNotHandOver(t *testing.T) {
 	if step, why := o.handover(1); step != nil || !refusedWith(why, "the guest server of pod 2 may have been the primary a moment ago") {
 		t.Errorf("expected that who led a moment ago is not asked to again, and not to %v (%v)", step, why.Refusals)
 	}
-	if step, _ := o.handover(0); step == nil {
-		t.Error("expected another pod to be handed over")
-	}
+	o.handsOver(0, "another pod is handed over")
+}
+
+// handsOver waits until a new operator would hand over a pod. A new replica takes a moment to be known to all servers.
+func (o *operator) handsOver(i int, what string) {
+	o.t.Helper()
+	var why ring.Why
+	defer func() {
+		if o.t.Failed() {
+			o.t.Logf("the handover of pod %d was refused: %v", i, why.Refusals)
+		}
+	}()
+	o.await(soon, what, func(redis.View, ring.Ring, ring.Why) bool {
+		var step ring.Step
+		step, why = o.handover(i)
+		return step != nil
+	})
 }
 
 // handover returns the step that a new operator takes when a pod is about to be stopped.
@@ -50,9 +62,7 @@ func (o *operator) handover(i int) (ring.Step, ring.Why) {
 	view, _ := o.prober.View(shop)
 	wanted := o.wanted()
 	wanted.New, wanted.Elections, wanted.Pods[i].Yields = true, time.Hour, true
-	step, why := ring.Next(view, wanted)
-	o.t.Logf("to hand pod %d over: %s, refused: %v", i, why.Doing, why.Refusals)
-	return step, why
+	return ring.Next(view, wanted)
 }
 
 func refusedWith(why ring.Why, words string) bool {
