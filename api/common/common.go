@@ -9,7 +9,7 @@ package common
 // app.kubernetes.io/managed-by on every object that it creates.
 const Name = "opcrew"
 
-// Annotations that a user can set on an object of any kind.
+// Annotations that users can set on all of opcrew's objects.
 const (
 	// PausedAnnotation, with any value but "false", pauses an object: the operator observes it and reports its status,
 	// but changes nothing.
@@ -49,7 +49,7 @@ const (
 	KeptForAnnotation = "opcrew.io/kept-for"
 )
 
-// Condition reasons of every kind.
+// Condition reasons that all kinds share.
 const (
 	// ReasonPending: the operator has not reconciled the object yet.
 	ReasonPending = "Pending"
@@ -83,7 +83,8 @@ const (
 	ReasonDeleting = "Deleting"
 )
 
-// Condition reasons of the application kinds, such as AppService, in addition to the reasons of every kind.
+// Condition reasons that the application kinds, such as AppService, share, in addition to the reasons that all kinds
+// share.
 const (
 	// ReasonAllPodsReady: all pods match the spec and are ready.
 	ReasonAllPodsReady = "AllPodsReady"

@@ -139,7 +139,7 @@ type ProbeTarget struct {
 	Host string `json:"host,omitempty"`
 }
 
-// ContainerOf returns the container that the JSON text source describes. It does not parse the text.
+// ContainerOf returns the container that a JSON text describes. It does not parse the text.
 func ContainerOf(source string) Container { return Container{Source: source} }
 
 // JSON returns the container's JSON text as the user wrote it; empty for null.

@@ -100,9 +100,9 @@ func refusedImports(path string) ([]string, error) {
 	return refused, nil
 }
 
-// allowed reports whether packages in folder from may import packages in folder to. Folder to must be in the same layer
-// as folder from, or in a lower one. Kinds must not import each other, because they communicate through the Kubernetes
-// API.
+// allowed reports whether packages in the first folder (from) may import packages in the second (to). The second folder
+// must be in the same layer as the first, or in a lower one. Kinds must not import each other, because they communicate
+// through the Kubernetes API.
 func allowed(from, to string) bool {
 	known := layers()
 	i := slices.IndexFunc(known, func(l layer) bool { return within(from, l.path) })

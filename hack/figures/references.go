@@ -95,8 +95,8 @@ func order(names []string, weights map[edge]int) []string {
 	return names
 }
 
-// bestPlace returns the index to which the file names[from] should move, so that the fewest references point upward. It
-// returns from if no other index is better.
+// bestPlace returns the index to which the file at index from in names should move, so that the fewest references point
+// upward. It returns from if no other index is better.
 func bestPlace(names []string, from int, weights map[edge]int) int {
 	best, gain := from, 0
 	for _, step := range []int{-1, 1} {

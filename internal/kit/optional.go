@@ -105,7 +105,7 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 // too.
 func (w *optionalWatch) NeedLeaderElection() bool { return false }
 
-// await watches a CRD until it is installed, and then sends to the channel installed.
+// await waits until the CRD with this name is installed, and then sends a signal to the given channel.
 func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name string, installed chan<- struct{}) {
 	for ctx.Err() == nil {
 		if w.appears(ctx, c, name) {

@@ -43,8 +43,8 @@ func trimPod(pod *corev1.Pod) {
 	}
 }
 
-// trimReplicaSet keeps the revision, images, ports, volumes and status. Trimming matters because a Deployment has up to
-// ten ReplicaSets.
+// trimReplicaSet keeps the revision number, images, ports, volumes and status. Trimming matters because a Deployment
+// has up to ten ReplicaSets.
 func trimReplicaSet(set *appsv1.ReplicaSet) {
 	set.ManagedFields = nil
 	set.Annotations = trimAnnotations(set.Annotations)

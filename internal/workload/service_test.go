@@ -18,7 +18,7 @@ var web = Identity{
 	Labels:   map[string]string{"instance": "web", "component": "application"},
 }
 
-// same fails the test if want and got differ. The text what describes them in the error message.
+// same fails the test if want and got differ. what describes the compared values in the error message.
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -73,7 +73,7 @@ func keepOffControlPlane(t *testing.T, env *testenv.Env) {
 	}
 }
 
-// aRealPodTolerates reports harm if a pod exists that may run on the control plane. The template of a Deployment or
+// aRealPodTolerates reports harm if there is a pod that may run on the control plane. The template of a Deployment or
 // StatefulSet alone does no harm.
 func aRealPodTolerates(w *world) string {
 	w.Helper()

@@ -15,11 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ledger is the annotation in which the client without an operator records which NodePools and labels a node has.
-// opcrew records the same in its own annotation.
+// ledger is the annotation in which the bare client (the baseline without an operator) records which NodePools and
+// labels a node has. opcrew records the same in its own annotation.
 const ledger = "example.com/ledger"
 
-// nodeFloor contains the times that a client without an operator needs for the two changes of all nodes.
+// nodeFloor contains the times that the bare client (the baseline without an operator) needs for the two changes of all
+// nodes.
 type nodeFloor struct{ join, change floor }
 
 // bareNodes makes opcrew's writes for NodePools without an operator, and then reverts them. For every pool it writes a

@@ -19,8 +19,8 @@ import (
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 )
 
-// Each Diva in this benchmark has one manager and one client. opcrew adds an owner to the claim that the StatefulSet
-// creates. This write is not necessary, so the client without an operator does not make it.
+// Each Diva in this benchmark has one manager pod and one client pod. opcrew adds an owner to the claim that the
+// StatefulSet creates. The bare client (the baseline, which makes only necessary writes) does not make this write.
 func TestADivaCostsItsChildrenAndTwoStatuses(t *testing.T) {
 	owner{
 		kind: "diva", resource: "divas", list: &opsv1.DivaList{},

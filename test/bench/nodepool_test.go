@@ -22,8 +22,8 @@ func TestAPoolCostsOneWriteANode(t *testing.T) {
 		run := &poolRun{process: d.start(t, "nodepool"), t: t, tb: tb, names: names}
 		run.drive()
 		if d.gated() {
-			// After opcrew, measure the client without an operator a second time. The shorter of its two times is the
-			// lower limit for operators.
+			// After opcrew, measure the bare client (the baseline without an operator) a second time. The shorter of
+			// its two times is the lower limit for operators.
 			least = least.faster(bareNodes(t, names))
 		}
 		run.times(least)

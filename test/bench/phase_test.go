@@ -67,8 +67,8 @@ func (p *process) calm(t *testing.T, d time.Duration) bool {
 	}
 }
 
-// resting measures what the operator process does while the function noise makes changes that do not concern the
-// operator. opcrew must make no requests. If asleep is set, it must not even reconcile.
+// resting measures what the operator process does while noise makes changes that do not concern the operator. opcrew
+// must make no requests. If asleep is set, it must not even reconcile.
 func (p *process) resting(t *testing.T, tb *table, row string, asleep bool, noise func()) {
 	t.Helper()
 	got := p.during(t, func() {

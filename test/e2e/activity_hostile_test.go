@@ -12,14 +12,15 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 )
 
-// The text hostile contains shell commands that create the file trap. The file exists only if opcrew has passed the
-// text to a shell.
+// trap is the path of a file on the host. hostile is a text with shell commands that create this file, so the file
+// exists only if opcrew has passed the text to a shell.
 const (
 	trap    = "/tmp/opcrew-e2e-trap"
 	hostile = "$(touch " + trap + ") `touch " + trap + "` ; touch " + trap + " & '\" \\ %s \n| touch " + trap + "\t*"
 )
 
-// wantUntouched fails the test if the file trap exists on the host.
+// wantUntouched fails the test if the file at the path trap exists on the host. A shell would create this file if it
+// executed one of the hostile texts in these tests.
 func (c *chores) wantUntouched(t *testing.T) {
 	t.Helper()
 	if found := c.onNode(t, "node1", "sh", "-c", "ls "+trap+" 2>/dev/null || true"); found != "" {

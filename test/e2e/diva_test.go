@@ -43,7 +43,7 @@ func newDivaTest(t *testing.T) *divaTest {
 		t.Fatal(err)
 	}
 	c := connect(t)
-	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all clients
+	c.removePools(t) // otherwise, taints of NodePools from earlier tests would leave one node for all client pods
 	d := &divaTest{cluster: c}
 	d.wantLonghorn(t)
 	ns := &corev1.Namespace{}
@@ -108,7 +108,7 @@ func (d *divaTest) apply(t *testing.T) {
 	d.kubectl(t, "apply", "-n", d.ns, "-f", file)
 }
 
-// awaitReady waits until the manager and the given number of clients are ready.
+// awaitReady waits until the manager pod and the given number of client pods are ready.
 func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
 	t.Helper()
 	diva := &opsv1.Diva{}
@@ -125,13 +125,13 @@ func (d *divaTest) awaitReady(t *testing.T, clients int) *opsv1.Diva {
 	return diva
 }
 
-// inManager runs a command in the manager's pod and returns its output.
+// inManager runs a command in the manager pod and returns its output.
 func (d *divaTest) inManager(t *testing.T, command ...string) (string, error) {
 	t.Helper()
 	return d.inManagerFor(t, 2*time.Minute, command...)
 }
 
-// inManagerFor runs a command in the manager's pod. It kills the command after the given time.
+// inManagerFor runs a command in the manager pod. It kills the command after the given time.
 func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"exec", "-n", d.ns, "deploy/" + articleDiva + "-manager", "-c", articleDiva, "--"}, command...)
@@ -143,8 +143,8 @@ func (d *divaTest) inManagerFor(t *testing.T, patience time.Duration, command ..
 	return string(out), err
 }
 
-// reaches waits until ansible in the manager reaches exactly the given number of clients by name and verifies their
-// host keys. It waits long enough for the kubelet to update the inventory in the manager's pod.
+// reaches waits until ansible in the manager pod reaches exactly the given number of client pods by name and verifies
+// their host keys. It waits long enough for the kubelet to update the inventory in the manager pod.
 func (d *divaTest) reaches(t *testing.T, clients int) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, fmt.Sprintf("ansible reaches exactly %d clients", clients), func() error {
@@ -244,7 +244,7 @@ func TestDivaClientsAreReachedWhateverHappensToThem(t *testing.T) {
 	d.reaches(t, 3)
 }
 
-// login is a shell script for the manager's pod. It repeatedly logs in to every client and counts the failures.
+// login is a shell script for the manager pod. It repeatedly logs in to every client pod and counts the failures.
 const login = `rm -f /tmp/stop; n=0; f=0
 while [ ! -e /tmp/stop ]; do
   for c in 0 1; do

@@ -46,8 +46,8 @@ func awaitServed(t *testing.T, c *etcdclient.Client, when string) {
 	})
 }
 
-// during calls the function happens while a client sends requests to the etcd cluster. The client must see no violation
-// of etcd's guarantees. If away is false, all requests of the client must also succeed.
+// during calls happens while a client sends requests to the etcd cluster. The client must see no violation of etcd's
+// guarantees. If away is false, all requests of the client must also succeed.
 func (e *etcdTest) during(t *testing.T, what string, away bool, happens func()) {
 	t.Helper()
 	c := e.startClient(t)

@@ -57,8 +57,8 @@ func newEtcdTest(t *testing.T, versions ...string) *etcdTest {
 	return &etcdTest{cluster: c, ns: ns.Name, dns: c.nameServer(t)}
 }
 
-// asked returns a spec with the given number of members and the given version. The parameter more lists additional
-// fields of the spec.
+// asked returns a spec with the given number of members and the given version. more lists additional fields of the
+// spec.
 func asked(size int, version string, more ...map[string]any) map[string]any {
 	spec := map[string]any{"size": int64(size), "version": version}
 	for _, m := range more {

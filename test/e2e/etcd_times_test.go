@@ -119,8 +119,8 @@ func (e *etcdTest) measure(t *testing.T, round int, how map[string]any) etcdTime
 	return out
 }
 
-// timed calls act, and returns the time until the given number of members with the given version is ready. If the
-// parameter lost is not nil, it is a pod that must also be gone by then.
+// timed calls act, and returns the time until the given number of members with the given version is ready. lost, if not
+// nil, is a pod that must also be gone by then.
 func (e *etcdTest) timed(t *testing.T, size int, version string, lost *corev1.Pod, act func()) time.Duration {
 	t.Helper()
 	begin := time.Now()

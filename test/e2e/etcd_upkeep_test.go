@@ -154,7 +154,7 @@ func (e *etcdTest) spoil(t *testing.T, pod corev1.Pod, old, changed string) {
 	e.onNode(t, pod, `cat >$db; kill -KILL $etcd`, bytes.NewReader(data))
 }
 
-// spoilFile replaces the text old in the last value of a data file with the text changed, which has the same length.
+// spoilFile replaces a text (old) in the last value of a data file with another text (changed) of the same length.
 func spoilFile(file string, old, changed []byte) error {
 	db, err := bolt.Open(file, 0o600, nil)
 	if err != nil {
@@ -235,8 +235,8 @@ func (e *etcdTest) leaderOf(t *testing.T) string {
 	return ""
 }
 
-// handOver transfers the leadership of the etcd cluster. The parameter leader is the name of the current leader, and to
-// is the ID of the next one.
+// handOver transfers the leadership of the etcd cluster. leader is the name of the current leader, and to is the ID of
+// the next one.
 func (e *etcdTest) handOver(t *testing.T, leader string, to uint64) {
 	t.Helper()
 	err := e.ask(t, e.clientURL(leader), func(ctx context.Context, c *clientv3.Client) error {

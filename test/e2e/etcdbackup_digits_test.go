@@ -66,8 +66,8 @@ func (e *etcdTest) reach(t *testing.T, revision int64) {
 	}
 }
 
-// wantKept waits until exactly the two latest backups are kept. The arguments before and revision are the revisions of
-// these backups.
+// wantKept waits until exactly the two latest backups are kept. before and revision are the etcd revisions of these
+// backups.
 func wantKept(t *testing.T, where string, before, revision int64, list func() []string) {
 	t.Helper()
 	eventually.True(t, 30*time.Second, fmt.Sprintf("in %s the backups of revisions %d and %d are kept", where, before, revision), func() error {

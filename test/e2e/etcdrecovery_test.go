@@ -95,7 +95,7 @@ func TestAnEtcdClusterThatHasLostTwoOfThreeVolumesUnderLoadGoesOnFromTheThird(t 
 			e.toEtcd(t, pods[0], wipe)
 			e.toEtcd(t, pods[1], wipe)
 			lost, known := time.Now(), writes.revision()
-			// Until the loss, the history must be consistent.
+			// Until the loss, the recorded requests and events must be consistent.
 			if report, violations := clients.Abandon(); len(violations) > 0 {
 				t.Errorf("the client found violations:\n%s\n%s", strings.Join(violations, "\n"), report)
 			}

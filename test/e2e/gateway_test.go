@@ -61,8 +61,8 @@ func (c *cluster) gatewayCRDs(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(dir)), "config", "crd", "standard")
 }
 
-// version creates a MicroServiceDeploy like the sample, for another major version of the service. The parameter through
-// holds the spec fields, as JSON text, that decide how clients reach this version from outside the cluster.
+// version creates a MicroServiceDeploy like the sample, for another major version of the service. through holds the
+// spec fields, as JSON text, that decide how clients reach this version from outside the cluster.
 func (s *serviceTest) version(t *testing.T, path, through string) *serviceTest {
 	t.Helper()
 	v := &serviceTest{s.cluster, s.ns, "ms-sample-" + path}

@@ -136,8 +136,7 @@ func (s *serviceTest) password(t *testing.T) string {
 	return string(secret.Data["password"])
 }
 
-// wantAnswer waits until the visitor gets a response that has the given status code, and for which the function fits
-// returns true.
+// wantAnswer waits until the visitor gets a response that has the given status code, and for which fits returns true.
 func wantAnswer(t *testing.T, v *visitor, what string, code int, fits func(answer) bool) {
 	t.Helper()
 	eventually.True(t, 3*time.Minute, what, func() error {

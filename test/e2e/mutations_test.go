@@ -23,8 +23,8 @@ import (
 // mutationsBudget is the time limit for the tests of all kinds together.
 const mutationsBudget = 15 * time.Minute
 
-// The test sets every field of every kind on live objects, first to the value of its row in test/fields and then to
-// nonsense values. Each time, the API server must refuse the change with a message, or the object's status must
+// The test sets every field of each of opcrew's kinds on live objects, first to the value of its row in test/fields and
+// then to nonsense values. Each time, the API server must refuse the change with a message, or the object's status must
 // describe the effect of the change. After the change is reverted, the object must be Ready again.
 func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 	c := connect(t)

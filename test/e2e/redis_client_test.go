@@ -104,8 +104,8 @@ func (w *redisWriter) longest() time.Duration {
 	return w.gap
 }
 
-// confirmed starts writers that wait until a replica has each write. The method plain starts writers that do not wait
-// for a replica, like most clients.
+// confirmed starts writers that wait until a replica has each write. Its counterpart plain starts writers that, like
+// most clients, do not wait for a replica.
 func (r *redisTest) confirmed(t *testing.T) *redisWriter {
 	return begin(t, r, r.client(t).put)
 }

@@ -52,8 +52,8 @@ func (r *redisTest) victim(t *testing.T) corev1.Pod {
 	return pods[i]
 }
 
-// during starts clients that write to the Redis cluster, calls the function happen, and then checks that no
-// acknowledged write is lost.
+// during starts clients that write to the Redis cluster, calls happen, and then checks that no acknowledged write is
+// lost.
 func (r *redisTest) during(t *testing.T, what string, happen func()) {
 	t.Helper()
 	o, w := r.observe(t), r.confirmed(t)

@@ -184,7 +184,7 @@ func (r *redisTest) fill(t *testing.T) {
 	}
 }
 
-// wantFilled checks that every key that the method fill has written still exists.
+// wantFilled checks that every key that fill has written still exists.
 func (r *redisTest) wantFilled(t *testing.T) {
 	t.Helper()
 	c := r.client(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// clean ends all operator processes and deletes all objects that did not exist before the run.
+// clean ends all operator processes and deletes all objects that did not exist before this run of the workload.
 func (r *run) clean() {
 	r.wire.on(nil)
 	r.wire.gate.open()
@@ -44,7 +44,7 @@ func (r *run) clean() {
 	}
 }
 
-// discard deletes an object with its finalizers, unless the object existed before the run.
+// discard deletes an object with its finalizers, unless the object existed before this run of the workload.
 func (r *run) discard(ctx context.Context, object *unstructured.Unstructured) error {
 	if r.baseline[keyOf(object)] {
 		return nil

@@ -247,8 +247,8 @@ func divaHasGrown(v faults.View) error {
 	return nil
 }
 
-// divaServes checks that a ready Diva is truly ready. The manager and all clients must be ready, the manager's
-// inventory must list exactly these clients, and the clients must accept the manager's login.
+// divaServes checks that a ready Diva is truly ready. The manager pod and all client pods must be ready, the inventory
+// of the manager pod must list exactly these client pods, and they must accept the login of the manager pod.
 func divaServes(v faults.View, object client.Object) error {
 	d := object.(*opsv1.Diva)
 	set, list, manager, clients := &appsv1.StatefulSet{}, &corev1.ConfigMap{}, &corev1.Secret{}, &corev1.Secret{}
@@ -282,12 +282,12 @@ func readyPods(v faults.View, label string) int {
 	return n
 }
 
-// letsIn reports whether clients with the given version of their Secret accept a manager with the given version of its
-// Secret. The clients must accept at least one of the manager's keys.
+// letsIn reports whether client pods with the given version of their Secret accept a manager pod with the given version
+// of its Secret. The client pods must accept at least one of the keys of that manager pod.
 func letsIn(clients, manager *corev1.Secret) error {
 	for _, name := range []string{"identity", "identityNext"} {
 		if len(manager.Data[name]) == 0 {
-			return nil // this version of the Secret has no key, so the manager keeps its previous keys
+			return nil // this version of the Secret has no key, so the manager pods keep their previous keys
 		}
 		signer, err := ssh.ParsePrivateKey(manager.Data[name])
 		if err != nil {
@@ -300,8 +300,8 @@ func letsIn(clients, manager *corev1.Secret) error {
 	return errors.New("clients refuse the manager's keys")
 }
 
-// loginsGoOn holds if the manager of a Diva can always log in to its clients by SSH. While a Secret changes, a pod may
-// have its previous or its new version, so the invariant checks all combinations.
+// loginsGoOn holds if the manager pod of a Diva can always log in to the client pods by SSH. While a Secret changes, a
+// pod may have its previous or its new version, so the invariant checks all combinations.
 func loginsGoOn(before, after faults.View, e faults.Event) error {
 	was, is, clients, clientsNow := &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}, &corev1.Secret{}
 	if e.Key.Kind != "Secret" || !changed(before, after, "ops-ssh", was, is) || !changed(before, after, "ops-sshd", clients, clientsNow) {
@@ -318,7 +318,7 @@ func changed(before, after faults.View, name string, was, is client.Object) bool
 
 func there(v faults.View, name string, object client.Object) bool { return v.Get(name, object) == nil }
 
-// inventoryIsAhead holds if the operator removes clients from the inventory first, and then from the StatefulSet.
+// inventoryIsAhead holds if the operator removes client pods from the inventory first, and then from the StatefulSet.
 func inventoryIsAhead(before, after faults.View, e faults.Event) error {
 	was, is, list := &appsv1.StatefulSet{}, &appsv1.StatefulSet{}, &corev1.ConfigMap{}
 	if e.Key.Kind != "StatefulSet" || !changed(before, after, "ops-client", was, is) || !there(after, "ops-inventory", list) {
@@ -353,8 +353,8 @@ func maskDiva(object *unstructured.Unstructured) {
 		maskMessage(object, "SSHReady")
 	case "PersistentVolumeClaim":
 		if object.GetName() == "wi-ops-client-2" {
-			// The claim belongs to a third client, which exists only for a while. If no operator saw the spec that
-			// requests three clients, the claim does not exist.
+			// The claim belongs to a third client pod, which exists only for a while. If no operator saw the spec that
+			// requests three client pods, the claim does not exist.
 			object.Object = nil
 			return
 		}
@@ -369,7 +369,7 @@ func maskDiva(object *unstructured.Unstructured) {
 	}
 }
 
-// maskKeys removes the values of keys but not their names. It also removes the keys of former clients. If a test
+// maskKeys removes the values of keys but not their names. It also removes the keys of former client pods. If a test
 // deletes the Secret, opcrew may restore it with or without these keys, depending on timing.
 func maskKeys(object *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(object.Object, "metadata", "annotations")

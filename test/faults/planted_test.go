@@ -14,7 +14,7 @@ import (
 )
 
 // planted lists at least one bug for every class of faults. The cases of this class must find the bug: one of them must
-// fail with a message that contains the text in the field words.
+// fail with a message that contains the text that the entry specifies.
 var planted = []struct {
 	class string
 	bug   naive.Bug

@@ -31,7 +31,7 @@ type run struct {
 	hooks     hooks
 	out       *outcome
 
-	baseline map[Key]bool // objects that existed before the run
+	baseline map[Key]bool // objects that existed before this run of the workload
 
 	supervision sync.WaitGroup
 	mu          sync.Mutex
@@ -45,12 +45,12 @@ type run struct {
 // action and the wait for its result, and after the wait.
 type hooks struct {
 	before, between, after func(step int)
-	// unawaited contains the steps whose result the run does not wait for before the next step.
+	// unawaited contains the steps after which the next step starts without waiting for the result.
 	unawaited map[int]bool
 	// slack is how much longer than usual the operator may act on a stale view.
 	slack time.Duration
-	// silent, if set, is called at the end of the run. Its result describes what the operator should have reported but
-	// did not.
+	// silent, if set, is called at the end of a run of the workload. Its result describes what the operator should have
+	// reported but did not.
 	silent func() string
 }
 
@@ -78,7 +78,7 @@ func (r *run) carryOut() {
 	r.checkDeletion()
 }
 
-// tried calls part, and records a panic as a problem of the run.
+// tried calls part, and records a panic as a problem of this run of the workload.
 func (r *run) tried(part func()) {
 	if err := attempt(part); err != nil {
 		r.problem("%v", err)

@@ -21,7 +21,8 @@ func (r *run) checkEnd() {
 	r.becomes("the end state", r.reference.end)
 }
 
-// checkDeletion checks that no objects of the kind exist, and that all other objects are as before the run.
+// checkDeletion checks that no objects of the kind exist, and that all other objects are the same as before this run of
+// the workload.
 func (r *run) checkDeletion() {
 	r.becomes("after the deletion, the world", stateOf(r.observer.past.first, r.subject))
 }

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fields edits every field of every kind on a live object, and checks the effect of the edit. A table has a row
-// for each field. The row describes the edit and the expected effect:
+// Package fields edits every field of each of opcrew's kinds on a live object, and checks the effect of the edit. A
+// table has a row for each field. The row describes the edit and the expected effect:
 //
 //	rows/<kind>.yaml      the rows of a kind, and the object that they edit
 //	rows/shared/*.yaml    rows of structs that several kinds have, such as ports

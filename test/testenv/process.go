@@ -24,7 +24,7 @@ type supervisor struct {
 	children []*process
 }
 
-// process is a child process. The field end is set before done is closed.
+// process is a child process. end is set before done is closed.
 type process struct {
 	name string
 	cmd  *exec.Cmd

@@ -17,7 +17,7 @@ const (
 	MemcachedServersReady = "ServersReady"
 )
 
-// Condition reasons of a Memcached, in addition to the reasons of every kind.
+// Condition reasons of a Memcached, in addition to the reasons that all kinds share.
 const (
 	// ReasonAllServersReady: every server responds.
 	ReasonAllServersReady = "AllServersReady"

@@ -50,13 +50,14 @@ type MicroServiceDeployStatus struct {
 
 // Revision is an image together with its configuration.
 type Revision struct {
-	// revision is the number of the revision.
+	// revision is the number of this revision.
 	// +required
 	Revision int64 `json:"revision"`
-	// image of the revision.
+	// image of this revision.
 	// +required
 	Image string `json:"image"`
-	// config is the name of the ConfigMap or Secret with the configuration of the revision; empty if it has none.
+	// config is the name of the ConfigMap or Secret with the configuration of this revision; empty if the revision has
+	// none.
 	// +optional
 	Config string `json:"config,omitempty"`
 }

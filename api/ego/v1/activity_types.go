@@ -125,8 +125,8 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:Maximum=31536000
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
 
-	// graceSeconds is the time, in seconds, between SIGTERM and SIGKILL when the run is cancelled or times out, 0 to
-	// 3600; default 10.
+	// graceSeconds is the time, in seconds, between SIGTERM and SIGKILL when the command is cancelled or times out, 0
+	// to 3600; default 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600

@@ -21,11 +21,12 @@ const (
 	ActivityScheduleKept = "ScheduleKept"
 )
 
-// Condition reasons of an Activity, in addition to the reasons of every kind.
+// Condition reasons of an Activity, in addition to the reasons that all kinds share.
 const (
 	// ReasonPermitted: the requester has permission to run the command on the host.
 	ReasonPermitted = "Permitted"
-	// ReasonForbidden: the requester lacks a permission that the run needs. The message names the permission.
+	// ReasonForbidden: the requester lacks a permission that is needed to run the command. The message names the
+	// permission.
 	ReasonForbidden = "Forbidden"
 	// ReasonNoRequester: spec.requester is empty, because the admission policies that set it are not installed.
 	ReasonNoRequester = "NoRequester"
@@ -50,7 +51,7 @@ const (
 	ReasonKilled = "Killed"
 	// ReasonNotStarted: the host could not start the command. The message says why.
 	ReasonNotStarted = "NotStarted"
-	// ReasonCancelled: a user cancelled the run.
+	// ReasonCancelled: a user cancelled the run of the Activity.
 	ReasonCancelled = "Cancelled"
 	// ReasonTimedOut: the command ran longer than spec.timeoutSeconds, so the operator ended it.
 	ReasonTimedOut = "TimedOut"

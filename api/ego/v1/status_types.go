@@ -15,7 +15,8 @@ type ActivityStatus struct {
 	// +optional
 	Run int64 `json:"run,omitempty"`
 
-	// runSince is when the operator recorded the run. Its start deadline counts from this time.
+	// runSince is when the operator recorded the run that this status describes. The start deadline of the run counts
+	// from this time.
 	// +optional
 	RunSince *metav1.Time `json:"runSince,omitempty"`
 
@@ -54,7 +55,8 @@ type ActivityStatus struct {
 	// +optional
 	Duration string `json:"duration,omitempty"`
 
-	// endedAt is when the operator observed the end of the run. ttlSecondsAfterFinished counts from this time.
+	// endedAt is when the operator observed the end of the run that this status describes. ttlSecondsAfterFinished
+	// counts from this time.
 	// +optional
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 
@@ -95,7 +97,7 @@ const (
 	StateSucceeded State = "Succeeded"
 	// StateFailed: the process ended with another exit code or by a signal, or could not start.
 	StateFailed State = "Failed"
-	// StateCancelled: a user cancelled the run, before or after the process started.
+	// StateCancelled: a user cancelled the run of the Activity, before or after the process started.
 	StateCancelled State = "Cancelled"
 	// StateTimedOut: the operator ended the process because it ran longer than spec.timeoutSeconds.
 	StateTimedOut State = "TimedOut"

@@ -36,7 +36,7 @@ const (
 	EtcdClusterUpgrading = "Upgrading"
 )
 
-// Condition reasons of an EtcdCluster, in addition to the reasons of every kind.
+// Condition reasons of an EtcdCluster, in addition to the reasons that all kinds share.
 const (
 	// ReasonClusterAvailable: a quorum of voters is healthy.
 	ReasonClusterAvailable = "ClusterAvailable"

@@ -97,7 +97,7 @@ type EtcdBackupSpec struct {
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// pod sets how the pods are built that save and verify backups.
+	// pod configures the pods that save and verify backups.
 	// +optional
 	Pod *WorkerPolicy `json:"pod,omitempty"`
 }
@@ -154,7 +154,7 @@ type VerifyPolicy struct {
 	Every int32 `json:"every"`
 }
 
-// WorkerPolicy sets how the pods are built that save, verify and restore backups.
+// WorkerPolicy configures the pods that save, verify and restore backups.
 type WorkerPolicy struct {
 	// serviceAccountName is a ServiceAccount whose cloud identity has access to the storage. It is needed only if no
 	// Secret with credentials is set.

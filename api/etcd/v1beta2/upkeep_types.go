@@ -42,8 +42,8 @@ type Upkeep struct {
 	Defragment *Defragment `json:"defragment,omitempty"`
 
 	// noSpace is what the operator does when a member reaches its space quota (alarm NOSPACE), so that etcd refuses
-	// writes. Heal (the default) compacts the history to keepRevisions revisions, and defragments the members. Report
-	// only reports it.
+	// writes. Heal (the default) compacts the revision history to keepRevisions revisions, and defragments the members.
+	// Report only reports it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:XValidation:rule="self in ['Heal', 'Report']",message="noSpace must be Heal or Report"

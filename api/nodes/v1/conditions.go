@@ -22,7 +22,7 @@ const (
 	NodePoolHandlerAvailable = "HandlerAvailable"
 )
 
-// Condition reasons of a NodePool, in addition to the reasons of every kind.
+// Condition reasons of a NodePool, in addition to the reasons that all kinds share.
 const (
 	// ReasonAsWanted: all nodes of the pool match its spec.
 	ReasonAsWanted = "AsWanted"

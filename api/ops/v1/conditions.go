@@ -10,25 +10,25 @@ const (
 	DivaReady = "Ready"
 	// DivaChildrenReady reports whether all children of the Diva have the fields that the operator declares for them.
 	DivaChildrenReady = "ChildrenReady"
-	// DivaSSHReady reports whether the manager can log in to the clients. While the key pair is being replaced, the
-	// message of the condition shows the progress.
+	// DivaSSHReady reports whether the manager pods can log in to the client pods. While the key pair is being
+	// replaced, the message of the condition shows the progress.
 	DivaSSHReady = "SSHReady"
 	// DivaStorageReady reports whether every claim is bound and has the size in the spec.
 	DivaStorageReady = "StorageReady"
-	// DivaClientsReady reports whether the pods of all clients match the spec and are ready.
+	// DivaClientsReady reports whether all client pods match the spec and are ready.
 	DivaClientsReady = "ClientsReady"
-	// DivaManagerReady reports whether the pods of the manager match the spec and are ready.
+	// DivaManagerReady reports whether all manager pods match the spec and are ready.
 	DivaManagerReady = "ManagerReady"
 	// DivaKeyWarning is True while a key in the spec is unusable, or while the spec contains a private key. Otherwise
 	// the condition is absent. The condition does not affect Ready.
 	DivaKeyWarning = "KeyWarning"
 )
 
-// Condition reasons of a Diva, in addition to the reasons of every kind and of the application kinds.
+// Condition reasons of a Diva, in addition to those that all kinds share and those that the application kinds share.
 const (
-	// ReasonKeysInPlace: the manager and all clients have their current ssh keys.
+	// ReasonKeysInPlace: the manager pods and all client pods have their current ssh keys.
 	ReasonKeysInPlace = "KeysInPlace"
-	// ReasonRotating: the operator is replacing the key pair. The manager can log in throughout.
+	// ReasonRotating: the operator is replacing the ssh key pair. The manager pods can log in throughout.
 	ReasonRotating = "Rotating"
 	// ReasonKeyLost: the Secret with the private key was deleted, so the operator is replacing the key pair.
 	ReasonKeyLost = "KeyLost"
@@ -40,7 +40,8 @@ const (
 	ReasonKeyMissing = "KeyMissing"
 	// ReasonInlineKey: the spec contains a private key, which everyone who can read the Diva can read.
 	ReasonInlineKey = "InlineKey"
-	// ReasonClientsHoldKey: clients that an earlier version of opcrew created still have the manager's private key.
+	// ReasonClientsHoldKey: client pods that an earlier version of opcrew created still have the private key of the
+	// manager pods.
 	ReasonClientsHoldKey = "ClientsHoldKey"
 	// ReasonPublicKeyUnusable: a line of spec.publicKey is not a valid public key.
 	ReasonPublicKeyUnusable = "PublicKeyUnusable"
@@ -61,6 +62,6 @@ const (
 	// ReasonClaimRemade: every claim is bound, but within the last day a claim was deleted and created again without
 	// its data.
 	ReasonClaimRemade = "ClaimRemade"
-	// ReasonAllReady: the manager and all clients are ready.
+	// ReasonAllReady: all manager pods and all client pods are ready.
 	ReasonAllReady = "AllReady"
 )

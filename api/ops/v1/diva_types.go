@@ -13,14 +13,14 @@ import (
 // Defaults of a Diva. The operator applies them when it reads a spec, and does not store them in the object. A value
 // that a user set stays distinguishable from a default.
 const (
-	// DefaultPort is the port of the manager's Service, and DefaultTargetPort the port on which the manager's container
-	// must listen.
+	// DefaultPort is the port of the Service for the manager pods, and DefaultTargetPort the port on which the manager
+	// pods' container must listen.
 	DefaultPort       = 80
 	DefaultTargetPort = 8080
-	// DefaultSSHPort is the port of the clients' sshd, and DefaultSSHUser the user that the manager logs in as.
+	// DefaultSSHPort is the port of the client pods' sshd, and DefaultSSHUser the user that the manager pods log in as.
 	DefaultSSHPort = 22
 	DefaultSSHUser = "root"
-	// DefaultExtraPath is the directory in the manager's container where the files of the extra image are mounted.
+	// DefaultExtraPath is the directory in the manager pods' container where the files of the extra image are mounted.
 	DefaultExtraPath = "/extra"
 )
 
@@ -28,7 +28,7 @@ const (
 // annotation, such as the date.
 const RotateAnnotation = "opcrew.io/rotate-ssh-key"
 
-// Diva is an operations system of two parts: a manager, and a set of clients to which the manager logs in over ssh.
+// Diva is an operations system of two parts: manager pods, and client pods to which the manager pods log in over ssh.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
 // +kubebuilder:resource:categories=opcrew,shortName=dv
@@ -63,38 +63,40 @@ type Diva struct {
 	Status DivaStatus `json:"status,omitempty"`
 }
 
-// DivaSpec is the desired state of a system: a manager, and the clients to which it logs in over ssh.
+// DivaSpec is the desired state of an operations system: manager pods, and the client pods to which they log in over
+// ssh.
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.secretRef) || !has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0",message="set privateKey or ssh.secretRef, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.ssh) || !has(self.ssh.rotateAfter) || !has(self.ssh.secretRef) && (!has(self.privateKey) || type(self.privateKey) != string || self.privateKey.size() == 0)",message="ssh.rotateAfter applies only to a key pair that the operator creates; remove ssh.rotateAfter, or remove privateKey and ssh.secretRef"
 type DivaSpec struct {
-	// client is the set of clients: the pods that run the applications.
+	// client describes the client pods, which run the applications.
 	// +required
 	Client Client `json:"client"`
 
-	// manager is the operations service, which logs in to the clients over ssh.
+	// manager describes the manager pods, which log in to the client pods over ssh.
 	// +required
 	Manager Manager `json:"manager"`
 
-	// extra is an image with files for the manager, such as programs and data. It runs as an init container of the
-	// manager.
+	// extra is an image with files for the manager pods, such as programs and data. It runs as an init container of
+	// these pods.
 	// +required
 	Extra Extra `json:"extra"`
 
-	// privateKey is the ssh key with which the manager logs in. Everyone who can read this object can read the key, so
-	// prefer ssh.secretRef. If neither privateKey nor ssh.secretRef is set, the operator generates a key pair.
+	// privateKey is the ssh key with which the manager pods log in to the client pods. Everyone who can read this
+	// object can read the key, so prefer ssh.secretRef. If neither privateKey nor ssh.secretRef is set, the operator
+	// generates a key pair.
 	// +optional
 	// +nullable
 	// +kubebuilder:validation:MaxLength=16384
 	PrivateKey string `json:"privateKey,omitempty"`
 
 	// publicKey is the public key that belongs to privateKey. Without privateKey it lists further public keys that
-	// clients accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.
+	// client pods accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.
 	// +optional
 	// +nullable
 	// +kubebuilder:validation:MaxLength=16384
 	PublicKey string `json:"publicKey,omitempty"`
 
-	// ssh sets how the manager logs in to the clients: key pair, port and user.
+	// ssh sets how the manager pods log in to the client pods: key pair, port and user.
 	// +optional
 	SSH *SSH `json:"ssh,omitempty"`
 
@@ -114,15 +116,15 @@ const (
 	DeletionDelete DeletionPolicy = "Delete"
 )
 
-// Part contains the fields that the manager and the clients have in common.
+// Part contains the fields that the specs of the manager pods and of the client pods have in common.
 type Part struct {
 	// image with a tag or a digest. If the image reference is invalid, condition Ready reports it, and running pods
 	// continue.
 	// +required
 	Image Image `json:"image"`
 
-	// storage describes the claims that are mounted at /wi. Each client has a separate claim; all managers share one
-	// claim.
+	// storage describes the claims that are mounted at /wi. Each client pod has a separate claim; all manager pods
+	// share one claim.
 	// +required
 	Storage Storage `json:"storage"`
 
@@ -145,7 +147,7 @@ type Part struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.valueFrom.resourceFieldRef) || !has(e.valueFrom.resourceFieldRef.divisor) || type(e.valueFrom.resourceFieldRef.divisor) == int || e.valueFrom.resourceFieldRef.divisor in ['0', '1', '1m', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'])",message="the divisor of a resourceFieldRef must be 1 or 1m, or 1 with a unit of memory, such as 1Mi"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
-	// probes of the container. Without them a client is ready when its sshd accepts connections.
+	// probes of the container. Without them a client pod is ready when its sshd accepts connections.
 	// +optional
 	Probes *common.Probes `json:"probes,omitempty"`
 
@@ -154,9 +156,9 @@ type Part struct {
 	Pod *common.PodOverride `json:"pod,omitempty"`
 }
 
-// Client is the set of clients: the pods that run the applications.
+// Client describes the client pods, which run the applications.
 type Client struct {
-	// replicas is the number of clients, 1 to 1000.
+	// replicas is the number of client pods, 1 to 1000.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -165,10 +167,10 @@ type Client struct {
 	Part `json:",inline"`
 }
 
-// Manager is the operations service, which logs in to the clients over ssh.
+// Manager describes the manager pods, which log in to the client pods over ssh.
 type Manager struct {
-	// replicas is the number of managers, 1 to 10; default 1. All managers share one volume, so they run on one node if
-	// the accessMode of the volume is not ReadWriteMany.
+	// replicas is the number of manager pods, 1 to 10; default 1. All manager pods share one volume, so they run on one
+	// node if the accessMode of the volume is not ReadWriteMany.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10
@@ -176,7 +178,8 @@ type Manager struct {
 
 	Part `json:",inline"`
 
-	// ports that the manager serves. The default is port 80, which the Service forwards to port 8080 of the container.
+	// ports that the manager pods serve. The default is port 80, which the Service forwards to port 8080 of the
+	// container.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
@@ -186,9 +189,9 @@ type Manager struct {
 	Ports []common.Port `json:"ports,omitempty"`
 }
 
-// Extra is an image with files for the manager.
+// Extra is an image with files for the manager pods.
 type Extra struct {
-	// replicas is accepted and has no effect, because every manager has exactly one init container with the extra
+	// replicas is accepted and has no effect, because every manager pod has exactly one init container with the extra
 	// image.
 	//
 	// Deprecated: replicas has no effect.
@@ -196,7 +199,7 @@ type Extra struct {
 	// +kubebuilder:validation:Minimum=1
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// image with a tag or a digest, which runs as an init container of the manager.
+	// image with a tag or a digest, which runs as an init container of the manager pods.
 	// +required
 	Image Image `json:"image"`
 
@@ -204,8 +207,8 @@ type Extra struct {
 	// +required
 	Storage Storage `json:"storage"`
 
-	// mountPath is the directory where storage is mounted, in the init container and in the manager; default /extra. It
-	// must not be /wi, nor a path of the keys and the configuration, such as /etc/opcrew.
+	// mountPath is the directory where storage is mounted, in the init container and in the container of the manager
+	// pods; default /extra. It must not be /wi, nor a path of the keys and the configuration, such as /etc/opcrew.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`
@@ -257,7 +260,7 @@ type Storage struct {
 	AccessMode corev1.PersistentVolumeAccessMode `json:"accessMode,omitempty"`
 }
 
-// SSH sets how the manager logs in to the clients.
+// SSH sets how the manager pods log in to the client pods.
 type SSH struct {
 	// secretRef is a Secret with your key pair: under privateKey and, optionally, publicKey, or of type
 	// kubernetes.io/ssh-auth. When the pair changes, the operator replaces the old pair within an hour, or at once if
@@ -270,13 +273,13 @@ type SSH struct {
 	// +optional
 	RotateAfter Age `json:"rotateAfter,omitempty"`
 
-	// port of the clients' sshd, 1 to 65535; default 22.
+	// port of the client pods' sshd, 1 to 65535; default 22.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
 	Port *int32 `json:"port,omitempty"`
 
-	// user name with which the manager logs in to the clients; default root.
+	// user name with which the manager pods log in to the client pods; default root.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_-]*$`

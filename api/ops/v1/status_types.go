@@ -5,13 +5,14 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DivaStatus is the observed state of a system: a manager, and the clients to which it logs in over ssh.
+// DivaStatus is the observed state of an operations system: manager pods, and the client pods to which they log in over
+// ssh.
 type DivaStatus struct {
-	// manager shows how many managers are ready, and how many there should be, such as 1/1.
+	// manager shows how many manager pods are ready, and how many there should be, such as 1/1.
 	// +optional
 	Manager string `json:"manager,omitempty"`
 
-	// clients shows how many clients are ready, and how many there should be, such as 2/2.
+	// clients shows how many client pods are ready, and how many there should be, such as 2/2.
 	// +optional
 	Clients string `json:"clients,omitempty"`
 
@@ -19,11 +20,11 @@ type DivaStatus struct {
 	// +optional
 	Message string `json:"message,omitempty"`
 
-	// replicas is the desired number of clients, which the scale subresource needs.
+	// replicas is the desired number of client pods, which the scale subresource needs.
 	// +optional
 	Replicas int32 `json:"replicas,omitempty"`
 
-	// selector is the label selector of the clients' pods, which the scale subresource needs.
+	// selector is the label selector of the client pods, which the scale subresource needs.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
@@ -54,11 +55,12 @@ type SSHPhase string
 const (
 	// SSHInUse: only one key pair is in use. No replacement is in progress.
 	SSHInUse SSHPhase = "InUse"
-	// SSHAuthorizing: the operator makes all clients accept the new key in addition to the old one.
+	// SSHAuthorizing: the operator makes all client pods accept the new key in addition to the old one.
 	SSHAuthorizing SSHPhase = "Authorizing"
-	// SSHSwitching: all clients accept the new key, and the operator makes the manager use it.
+	// SSHSwitching: all client pods accept the new key, and the operator makes the manager pods log in with it.
 	SSHSwitching SSHPhase = "Switching"
-	// SSHRetiring: the manager uses the new key, and the operator makes all clients refuse the old one.
+	// SSHRetiring: the manager pods log in with the new key, and the operator removes the old public key from the
+	// authorized keys of all client pods.
 	SSHRetiring SSHPhase = "Retiring"
 )
 
@@ -72,20 +74,20 @@ type SSHStatus struct {
 	// +optional
 	Fingerprint string `json:"fingerprint,omitempty"`
 
-	// previousFingerprint is the fingerprint of the previous key. It is absent once no client accepts that key.
+	// previousFingerprint is the fingerprint of the previous key. It is absent once no client pod accepts that key.
 	// +optional
 	PreviousFingerprint string `json:"previousFingerprint,omitempty"`
 
-	// publicKey is the public key of the key pair with which the manager logs in.
+	// publicKey is the public key of the key pair with which the manager pods log in.
 	// +optional
 	PublicKey string `json:"publicKey,omitempty"`
 
-	// hostKey is the host key that all clients share if an earlier version of opcrew created them. Each newer client
-	// has its own host key, which is not shown here.
+	// hostKey is the host key that all client pods share if an earlier version of opcrew created them. Each newer
+	// client pod has its own host key, which is not shown here.
 	// +optional
 	HostKey string `json:"hostKey,omitempty"`
 
-	// formerHostKeys are earlier shared host keys whose private key is lost, but which running clients still use.
+	// formerHostKeys are earlier shared host keys whose private key is lost, but which running client pods still use.
 	// +optional
 	// +listType=atomic
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
@@ -98,7 +100,7 @@ type StorageStatus struct {
 	// +optional
 	Least *LeastSizes `json:"least,omitempty"`
 
-	// clients is the number of clients that had a claim when the operator last observed that no claim was missing.
+	// clients is the number of client pods that had a claim when the operator last observed that no claim was missing.
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
 

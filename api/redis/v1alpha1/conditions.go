@@ -52,7 +52,7 @@ const (
 	ConditionCertificateUnused = "CertificateUnused"
 )
 
-// Condition reasons of a RedisEnterpriseCluster, in addition to the reasons of every kind.
+// Condition reasons of a RedisEnterpriseCluster, in addition to the reasons that all kinds share.
 const (
 	// ReasonAllSlotsServed: each of the 16384 slots is served by a primary.
 	ReasonAllSlotsServed = "AllSlotsServed"

@@ -131,7 +131,7 @@ type RedisEnterpriseClusterSpec struct {
 	UpgradeSpec *UpgradeSpec `json:"upgradeSpec,omitempty"`
 
 	// username is the name of the Redis user for clients; default demo@redislabs.com. The Secret that
-	// clusterCredentialSecretName names contains its password. The user default has the same password.
+	// clusterCredentialSecretName names contains its password. The Redis user named default has the same password.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[!#-&(-\\\\[\\\\]-~]+$') && !(self in ['default', 'opcrew'])",message="username must consist of letters, digits and punctuation without blanks, quotes and backslashes, such as admin@acme.com; the users default and opcrew are reserved"

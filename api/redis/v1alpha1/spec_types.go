@@ -93,7 +93,7 @@ type UpgradeSpec struct {
 	AutoUpgradeRedisEnterprise bool `json:"autoUpgradeRedisEnterprise,omitempty"`
 }
 
-// Certificates are the names of Secrets with certificates, under the keys certificate and key.
+// Certificates are the names of Secrets with certificates. Each Secret has the keys named certificate and key.
 type Certificates struct {
 	// cmCertificateSecretName is the Secret with the certificate of the status page, under the keys certificate and
 	// key. Without it the status page has a self-signed certificate.

@@ -148,8 +148,8 @@ clientConnection:
 	return state.WriteFile(config(st, proxyName), []byte(proxyConfig), 0o644)
 }
 
-// ProxyConfig returns the configuration of kube-proxy for a node or the control plane. kube-proxy does not masquerade
-// connections from addresses in the range own. It does not change this host's connection tracking limits.
+// ProxyConfig returns the configuration of kube-proxy for a node or the control plane. own is the address range whose
+// connections kube-proxy does not masquerade. kube-proxy does not change this host's connection tracking limits.
 //
 // The mode is iptables and not nftables. With nftables in Linux 6.18, some packets are lost while the endpoints of a
 // Service change: the old rules find an empty endpoint map, and send the packet to the Service's own address. About one

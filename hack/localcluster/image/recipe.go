@@ -45,8 +45,8 @@ type Recipe struct {
 	Config Config            `json:"config"`
 }
 
-// Write downloads the packages and saves the image as a tar file at output. The folder work keeps apt's package lists
-// between calls.
+// Write downloads the packages and saves the image as a tar file at output. work is a folder that keeps apt's package
+// lists between calls.
 func (r Recipe) Write(ctx context.Context, work, output string) error {
 	archives, err := os.MkdirTemp("", r.Name+"-")
 	if err != nil {

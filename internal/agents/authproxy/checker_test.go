@@ -18,7 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/shared/limiter"
 )
 
-// desk is a checker that counts how many hashes it computes. A test can pause the computations with the channel hold.
+// desk is a checker that counts how many hashes it computes. A test can pause the computations with a channel (hold).
 // Tests use a desk in a synctest bubble, which has a fake clock.
 type desk struct {
 	*checker

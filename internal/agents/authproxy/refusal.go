@@ -15,7 +15,7 @@ import (
 // refusal is a response that the proxy sends instead of forwarding the request.
 type refusal struct {
 	status int
-	reason string // value of the label reason in metrics
+	reason string // value of the metrics label named reason
 	text   string
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // stubborn is a command that starts a tree of processes which try to hide and to survive. Each process writes its PID
-// into the file pids. They end soon after the directory of the test is removed.
+// into a file named pids. They end soon after the directory of the test is removed.
 const stubborn = `
 stay() { trap "" TERM; sh -c 'echo $PPID' >>pids; while [ -e pids ]; do sleep 1; done; }
 stay &                                     # a child

@@ -16,7 +16,7 @@ import (
 )
 
 // environ returns the complete environment of the command. It contains no variables of the container. Values of Secrets
-// override variables of the order, which override the defaults.
+// override variables in the order (the description of the command), which override the defaults.
 func environ(who account.Identity, envs []string, secrets map[string]string) []string {
 	base := []string{"PATH=" + program.Path, "HOME=" + who.Home, "USER=" + who.Name, "LOGNAME=" + who.Name, "SHELL=" + who.Shell, "LANG=C.UTF-8"}
 	for _, name := range slices.Sorted(maps.Keys(secrets)) {

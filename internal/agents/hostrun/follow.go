@@ -34,7 +34,7 @@ func (h *host) follow(c *child) *hostjob.Result {
 	out := newOutput(h.log, h.values()...)
 	go out.follow(c.output)
 	r := &hostjob.Result{StartedAt: time.Now()}
-	// An error means that the shim, the process that becomes the command, has ended. The method wait reports that.
+	// An error means that the shim, the process that becomes the command, has ended. wait, called next, reports that.
 	_ = c.release()
 	why, ended := h.wait(c.Family)
 	end := h.endAll(c.Family, why, ended, out)

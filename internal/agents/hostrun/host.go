@@ -42,8 +42,8 @@ type host struct {
 	cancelled, lost context.Context
 }
 
-// result executes the order, unless the run was already started, and returns the encoded result. If it executed the
-// order, it first stores the result on disk.
+// result executes the order (the description of a command), unless an earlier call has already started it, and returns
+// the encoded result. If this call executed the order, it first stores the result on disk.
 func (h *host) result() []byte {
 	r, ran := h.attempt()
 	r.BootID = h.boot
@@ -59,7 +59,7 @@ func (h *host) result() []byte {
 	return text
 }
 
-// attempt executes the order, which describes the command. ran is true if this call started the run.
+// attempt executes the order (the description of a command). ran is true if this call started the command.
 func (h *host) attempt() (r *hostjob.Result, ran bool) {
 	if r := h.earlier(); r != nil {
 		return r, false
@@ -108,7 +108,8 @@ func cancelledBefore() *hostjob.Result {
 	return &hostjob.Result{State: hostjob.Cancelled, Reason: hostjob.ReasonPodEnded, Message: "the run was cancelled before the command was started"}
 }
 
-// mark writes the marker, the file that records the start of the run. From then on the run counts as started.
+// mark writes the marker, the file that records that a run of the Activity was started. From then on the run counts as
+// started.
 func (h *host) mark() *hostjob.Result {
 	err := h.ledger.Take(markers.Key(h.Order), markers.Marker{Created: h.Order.Created, Started: time.Now().UTC(), BootID: h.boot})
 	switch {

@@ -15,8 +15,8 @@ import (
 
 // Options holds the settings from the command line.
 type Options struct {
-	// Order is the file with the order, Secrets the directory with the mounted Secrets, and Result the file for the
-	// result. All three are paths in the container.
+	// Order is the file with the order (the description of the command), Secrets the directory with the mounted
+	// Secrets, and Result the file for the result. All three are paths in the container.
 	Order, Secrets, Result string
 	// Markers is the directory on the host for markers, the files that record started runs.
 	Markers string

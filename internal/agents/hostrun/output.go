@@ -32,7 +32,7 @@ func newOutput(log io.Writer, secrets ...string) *output {
 }
 
 // follow reads the pipe until all processes have closed it. An unrelated process can hold the pipe open for ever, so
-// the method end does not wait for follow.
+// end does not wait for follow.
 func (o *output) follow(pipe io.Reader) {
 	defer close(o.done)
 	buffer := make([]byte, chunkSize)

@@ -26,8 +26,8 @@ type relay struct {
 	result  *os.File
 }
 
-// start starts the host stage, the process that executes the order on the host. It starts this program through an open
-// file, because the host does not have the binary.
+// start starts the host stage, the process that executes the order (the description of a command) on the host. It
+// starts this program through an open file, because the host does not have the binary.
 func (r *runner) start() (*relay, error) {
 	program, err := os.Open("/proc/self/exe")
 	if err != nil {

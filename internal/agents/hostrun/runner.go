@@ -19,7 +19,7 @@ import (
 )
 
 // Run runs one of the three processes of package hostrun. The runner returns an error only if it could not report the
-// result of the order.
+// result of the command.
 func Run(ctx context.Context, o Options) error {
 	switch o.Stage {
 	case hostStage:
@@ -52,7 +52,7 @@ func (r *runner) run(ctx context.Context) error {
 	return nil
 }
 
-// carryOut executes the order, which describes the command, and returns the encoded result.
+// carryOut executes the order (the description of a command) and returns the encoded result.
 func (r *runner) carryOut(ctx context.Context) []byte {
 	work, refusal := r.prepare()
 	if refusal != nil {
@@ -68,7 +68,8 @@ func (r *runner) carryOut(ctx context.Context) []byte {
 	return stage.follow(ctx, work)
 }
 
-// prepare reads the order and its Secrets. It refuses orders that are invalid on any host.
+// prepare reads the order (the description of a command) and its Secrets. It refuses orders that are invalid on any
+// host.
 func (r *runner) prepare() (*work, *hostjob.Result) {
 	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
 	if err != nil {

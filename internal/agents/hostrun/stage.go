@@ -46,7 +46,7 @@ func runStage(ctx context.Context, open func(dir string) (markers.Ledger, error)
 	return nil
 }
 
-// carryOut executes the order, which describes the command, and returns the encoded result for the report.
+// carryOut executes the order (the description of a command) and returns the encoded result for the report.
 func (h *host) carryOut(open func(dir string) (markers.Ledger, error)) []byte {
 	if err := tree.Adopt(); err != nil {
 		return hostjob.EncodeResult(*hostjob.Refuse(hostjob.ReasonNoHost, "%v", err))

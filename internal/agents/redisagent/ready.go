@@ -17,8 +17,8 @@ func (v view) ready() error {
 		about("guest", v.guest, v.guest.followsPrimary()))
 }
 
-// about returns what is wrong with a server. The parameter wrong is the error about the server's role. about returns it
-// only if the server responds and has loaded its data.
+// about returns what is wrong with a server. wrong is an error about the server's role. about returns wrong only if the
+// server responds and has loaded its data.
 func about(place string, s status, wrong error) error {
 	switch {
 	case s.err != nil:

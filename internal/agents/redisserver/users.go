@@ -14,7 +14,7 @@ import (
 
 // users describes the Redis users of a server.
 type users struct {
-	name     string   // user name of applications, in addition to the user default
+	name     string   // user name of applications, in addition to the Redis user named default
 	accepted []string // hashes of the passwords with which applications can log in
 	password string   // password of the operator's user
 }

@@ -43,7 +43,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	case run.Scheduled(a):
 		return r.keepSchedule(a, f.children, f.agenda, d.now)
 	case a.Status.Run != run.Number(a):
-		return kit.Plan{Finalizer: run.Finalizer} // the status must record the run before its pod is created
+		return kit.Plan{Finalizer: run.Finalizer} // the status must record a run before opcrew creates its pod
 	case run.Over(a) && !run.Corrects(a, f.pod):
 		return r.rest(a, f, d.now)
 	}
@@ -64,7 +64,7 @@ func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []
 	if len(a.Spec.SecretEnvs) > 0 && !hasValues {
 		return []ensure.Child{{Object: values(a, start.Values)}}
 	}
-	// The method permit has already checked the rights of the requester.
+	// permit has already checked the rights of the requester.
 	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
 }
 
@@ -79,7 +79,7 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	}
 	switch left := lifetime(a, now); {
 	case f.pod != nil && !run.Ended(f.pod) && f.pod.DeletionTimestamp == nil:
-		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod) // opcrew gave up on the run, but its pod still exists
+		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod) // opcrew gave up on this run, but its pod still exists
 	case len(f.secrets) > 0:
 		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:

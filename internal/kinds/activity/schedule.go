@@ -41,8 +41,8 @@ func (r *reconciler) observeSchedule(ctx context.Context, a *egov1.Activity, f *
 	return err
 }
 
-// agendaOf determines which run of a schedule is due at the time now, and what prevents it. If several scheduled times
-// have passed without a run, only the latest of them is due.
+// agendaOf determines which run of a schedule is due now, and what prevents it. If several scheduled times have passed
+// without a run, only the latest of them is due.
 func agendaOf(a *egov1.Activity, children runs, now time.Time) agenda {
 	s, err := schedule.Parse(*a.Spec.Schedule, ptr.Deref(a.Spec.TimeZone, ""))
 	if err != nil {

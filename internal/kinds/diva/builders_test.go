@@ -113,7 +113,7 @@ func key(t testing.TB, name string) *keys.Pair {
 	return testKeys[name]
 }
 
-// seed returns the random bytes from which the host keys of clients are derived. The same name always has the same
+// seed returns the random bytes from which the host keys of client pods are derived. The same name always has the same
 // seed.
 func seed(name string) string {
 	sum := sha256.Sum256([]byte(name))

@@ -31,7 +31,7 @@ type decision struct {
 	storage storage.Decision
 	// clients and manager explain why the client and manager pods do not follow the spec; nil if they follow it.
 	clients, manager *obstacle
-	// replicas is the number of clients to run. claimSize is the size of the claims of new clients.
+	// replicas is the number of client pods to run. claimSize is the size of the claims of new client pods.
 	replicas  int32
 	claimSize resource.Quantity
 	// again is the time until the next reconcile; 0 means that no reconcile is scheduled.
@@ -83,8 +83,8 @@ func invalid(field string, image opsv1.Image) *obstacle {
 	return nil
 }
 
-// replicas returns the number of clients to run. It removes a client only after the manager's inventory no longer lists
-// it.
+// replicas returns the number of client pods to run. It removes a client pod only after the manager pods' inventory no
+// longer lists it.
 func replicas(desired, existing int32, inventoryCurrent bool) int32 {
 	if desired < existing && !inventoryCurrent {
 		return existing

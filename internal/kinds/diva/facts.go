@@ -32,8 +32,8 @@ type facts struct {
 	manager workload.Rollout
 	// attachment explains why a pod that is assigned to a node has not started.
 	attachment attachment
-	// secret is opcrew's Secret with the login keys, and server is the Secret that clients mount; nil if missing. ring
-	// is the key ring in secret, and given is the key that the user provides.
+	// secret is opcrew's Secret with the login keys, and server is the Secret that client pods mount; nil if missing.
+	// ring is the key ring in secret, and given is the key that the user provides.
 	secret, server *corev1.Secret
 	// foreign is the name of a Secret that pods would mount although it belongs to another owner; "" if there is none.
 	foreign string
@@ -55,7 +55,7 @@ type facts struct {
 	// rigid explains, by StorageClass, why volumes of the class cannot grow. It covers only the classes of claims that
 	// should grow.
 	rigid map[string]string
-	// inventory is the list of clients that the manager currently uses.
+	// inventory is the list of client pods that the manager pods currently use.
 	inventory  string
 	agentImage string
 	now        time.Time

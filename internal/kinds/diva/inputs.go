@@ -60,7 +60,7 @@ func leftShared(f facts) *keys.Pair {
 	return f.fresh.host
 }
 
-// sharing reports whether clients of earlier versions of opcrew, which share one host key, exist or may still be
+// sharing reports whether client pods of earlier versions of opcrew, which share one host key, exist or may still be
 // started.
 func sharing(d *opsv1.Diva, clients workload.Members) bool {
 	if clients.Set != nil && build.SharesHostKey(d, clients.Set.Spec.Template.Spec) {
@@ -74,8 +74,8 @@ func sharing(d *opsv1.Diva, clients workload.Members) bool {
 	return false
 }
 
-// knownClients returns the clients whose host keys the manager must know: all clients that its inventory lists or that
-// still run.
+// knownClients returns the client pods whose host keys the manager pods must know: all client pods that their inventory
+// lists or that still run.
 func knownClients(d *opsv1.Diva, f facts) []string {
 	return names.Clients(d).Names(replicas(d.Spec.Client.Replicas, f.clients.Replicas(), f.inventory == build.Hosts(d)))
 }

@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diva implements the kind Diva: a legacy operations system in which a manager connects to a set of clients
-// over SSH. opcrew creates the pods, an SSH key pair, storage, and an inventory of the clients for the manager.
+// Package diva implements the kind Diva: a legacy operations system in which a manager pod connects to a set of client
+// pods over SSH. opcrew creates the pods, an SSH key pair, storage, and an inventory of the client pods for the manager
+// pod.
 //
 // This package observes, decides, plans and reports. Its subpackages are names, keys (SSH keys), ring (the content of
 // the Secret with the keys), rotation (replacement of keys), served (the SSH files that pods serve), storage (claims)
@@ -38,17 +39,17 @@ import (
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/status,verbs=patch
 // Set owner references on children that block the deletion of the Diva until the children are gone.
 // +kubebuilder:rbac:groups=ops.xx.com,resources=divas/finalizers,verbs=update
-// Run the clients, and recreate their StatefulSet when an immutable field has to change.
+// Run the client pods, and recreate their StatefulSet when an immutable field has to change.
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
-// Run the manager.
+// Run the manager pods.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// Find out which pods belong to the current pod template of the manager.
+// Find out which pods belong to the current template of the manager pods.
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=get;list;watch
 // Manage the Services, inventory, SSH keys and claims; read the Secret that spec.ssh.secretRef names.
 // +kubebuilder:rbac:groups="",resources=services;configmaps;secrets;persistentvolumeclaims,verbs=get;list;watch;create;patch
-// Manage the PodDisruptionBudget of the clients.
+// Manage the PodDisruptionBudget of the client pods.
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
-// Manage the NetworkPolicy that allows only the manager to connect to the clients' sshd.
+// Manage the NetworkPolicy that allows only manager pods to connect to the client pods' sshd.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // Find out why a pod is not ready, and delete a pod that holds a volume on a lost node.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;delete

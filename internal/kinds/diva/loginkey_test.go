@@ -81,7 +81,7 @@ func readableByClients(plan kit.Plan) map[string][]byte {
 	return out
 }
 
-// A client must not get the manager's private key, because it could then log in to all other clients.
+// A client pod must not get the private key of the manager pods, because it could then log in to all other client pods.
 func TestNothingThatAClientCanReadHasAKeyThatLogsIn(t *testing.T) {
 	inline := func(d *opsv1.Diva) { d.Spec.PrivateKey = string(key(t, "old").Private) }
 	byReference := func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}} }
@@ -112,7 +112,7 @@ func TestNothingThatAClientCanReadHasAKeyThatLogsIn(t *testing.T) {
 	}
 }
 
-// A client must not get the host key of another client, because it could then pretend to be that client.
+// A client pod must not get the host key of another client pod, because it could then pretend to be that pod.
 func TestAClientServesItsOwnHostKeyAlone(t *testing.T) {
 	first, second := settled(t).ClientFiles(nil, ring.Host{Name: "ops-client-0"}), settled(t).ClientFiles(nil, ring.Host{Name: "ops-client-1"})
 	if bytes.Equal(first["ssh_host_ed25519_key"], second["ssh_host_ed25519_key"]) {

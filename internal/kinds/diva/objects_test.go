@@ -67,8 +67,8 @@ func refOf(child ensure.Child) (kind, name string) {
 	return content["kind"].(string), content["metadata"].(map[string]any)["name"].(string)
 }
 
-// A client has the labels, selector and container name of the tutorial article that this API comes from. Its claim is
-// mounted at /wi, and the SSH files are mounted where the article's image reads them.
+// A client pod has the labels, selector and container name of the tutorial article that this API comes from. Its claim
+// is mounted at /wi, and the SSH files are mounted where the article's image reads them.
 func TestAClientHasTheArticlesShape(t *testing.T) {
 	d := newDiva(2)
 	set := build.StatefulSet(d, 2, storage.Size(d.Spec.Client.Storage), agentImage)
@@ -128,7 +128,7 @@ func TestFilesBelongToTheUserThatTheImageRunsAs(t *testing.T) {
 	}
 }
 
-// deployed returns the manager's Deployment for the given facts.
+// deployed returns the Deployment of the manager pods for the given facts.
 func deployed(d *opsv1.Diva, f facts) *appsv1ac.DeploymentApplyConfiguration {
 	return build.Deployment(d, storage.Decide(storageInput(d, f, noon)).Shared, f.agentImage)
 }
@@ -200,7 +200,7 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 		"the manager's port":     {func(d *opsv1.Diva) { d.Spec.Manager.Ports = []common.Port{{Port: 81}} }, false, true},
 		"the port of sshd":       {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{Port: new(int32(2222))} }, true, true},
 		"the user of logins":     {func(d *opsv1.Diva) { d.Spec.SSH = &opsv1.SSH{User: "ops"} }, false, true},
-		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // several managers get an affinity to one node
+		"the manager's replicas": {func(d *opsv1.Diva) { d.Spec.Manager.Replicas = new(int32(2)) }, false, true}, // several manager pods get an affinity to one node
 	} {
 		t.Run(what, func(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)

@@ -29,8 +29,8 @@ func blind() *reconciler {
 	return &reconciler{Tools: &kit.Tools{Live: live}, classes: workload.Classes{Live: live, Clock: clock.RealClock{}}}
 }
 
-// Some reads, such as those of the user's Secret, are optional. If they fail, opcrew must still scale clients and roll
-// back a bad image.
+// Some reads, such as those of the user's Secret, are optional. If they fail, opcrew must still scale client pods and
+// roll back a bad image.
 func TestWhatCannotBeReadOfTheUsersStopsNothingElse(t *testing.T) {
 	d := newDiva(3, func(d *opsv1.Diva) {
 		d.Spec.SSH = &opsv1.SSH{SecretRef: &opsv1.SecretRef{Name: "mine"}}

@@ -22,7 +22,7 @@ import (
 )
 
 // observeKeys reads the Secrets with keys. If the cache has no Secret, observeKeys also reads from the API server: if
-// opcrew created a second key pair by mistake, the manager could no longer log in.
+// opcrew created a second key pair by mistake, the manager pods could no longer log in.
 func (r *reconciler) observeKeys(ctx context.Context, d *opsv1.Diva, f *facts) (err error) {
 	f.given = r.observeGiven(ctx, d)
 	if f.secret, err = r.ownSecret(ctx, d, f, names.SecretName(d)); err != nil {

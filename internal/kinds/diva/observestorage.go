@@ -43,7 +43,7 @@ func (r *reconciler) observeClaims(ctx context.Context, d *opsv1.Diva, f *facts)
 	return nil
 }
 
-// observeUnlabelled reads claims that clients use but that the cache does not contain, because they lack opcrew's
+// observeUnlabelled reads claims that client pods use but that the cache does not contain, because they lack opcrew's
 // labels. A user may have restored such a claim from a backup. A claim that cannot be read stays unknown.
 func (r *reconciler) observeUnlabelled(ctx context.Context, d *opsv1.Diva, f *facts) {
 	for _, pod := range boundClients(f.clients) {

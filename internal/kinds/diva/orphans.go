@@ -26,7 +26,7 @@ import (
 // StatefulSet adopts the pods, they have no owner, so the garbage collector would not delete them with the Diva.
 const clientsFinalizer = "opcrew.io/diva-clients"
 
-// orphaning reports whether the StatefulSet of the clients is being recreated, or is about to be.
+// orphaning reports whether the StatefulSet of the client pods is being recreated, or is about to be.
 func orphaning(d *opsv1.Diva, clients workload.Members, claimSize resource.Quantity) bool {
 	held, set := controllerutil.ContainsFinalizer(d, clientsFinalizer), clients.Set
 	if set == nil {

@@ -40,7 +40,7 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	if decided.ring != nil {
 		plan.Children = append(plan.Children, secrets(d, f, decided)...)
 	}
-	// The inventory comes first, because a client is removed only after the inventory no longer lists that client.
+	// The inventory comes first, because a client pod is removed only after the inventory no longer lists that pod.
 	for _, object := range []runtime.ApplyConfiguration{
 		build.Inventory(d), build.ClientService(d), names.Managers(d).Service(names.Ports(d)), build.SSHPolicy(d), names.Clients(d).DisruptionBudget(),
 	} {
@@ -58,8 +58,9 @@ func (r *reconciler) Plan(d *opsv1.Diva, f facts, decided decision) kit.Plan {
 	return plan
 }
 
-// secrets returns the Secret with the login keys and, once that exists, the Secret of the clients. If the login keys
-// cannot be written, the next reconcile generates other keys, and clients must not accept keys that were never stored.
+// secrets returns the Secret with the login keys and, once that exists, the Secret of the client pods. If the login
+// keys cannot be written, the next reconcile generates other keys, and client pods must not accept keys that were never
+// stored.
 func secrets(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	out := []ensure.Child{keySecret(d, f, decided)}
 	if f.secret != nil {
@@ -74,9 +75,9 @@ func keySecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.Secret(d, keys.Extra(d), decided.pods.Known), Random: true}, f.secret)
 }
 
-// serverSecret returns the Secret that clients mount. Like the Secret with the login keys, it is applied only if it has
-// not changed since it was read. Otherwise an operator that read an older Secret could restore keys that were replaced
-// since.
+// serverSecret returns the Secret that client pods mount. Like the Secret with the login keys, it is applied only if it
+// has not changed since it was read. Otherwise an operator that read an older Secret could restore keys that were
+// replaced since.
 func serverSecret(d *opsv1.Diva, f facts, decided decision) ensure.Child {
 	return decidedOn(ensure.Child{Object: decided.ring.ServerSecret(d, keys.Extra(d)), Random: true}, f.server)
 }
@@ -88,8 +89,8 @@ func decidedOn(child ensure.Child, secret *corev1.Secret) ensure.Child {
 	return child
 }
 
-// pods returns the StatefulSet of the clients and the Deployment of the manager. If the decision names an obstacle for
-// one of them, that workload keeps its current pod template.
+// pods returns the StatefulSet of the client pods and the Deployment of the manager pods. If the decision names an
+// obstacle for one of them, that workload keeps its current pod template.
 func pods(d *opsv1.Diva, f facts, decided decision) []ensure.Child {
 	set := workload.Pinned(build.StatefulSet(d, decided.replicas, decided.claimSize, f.agentImage), build.ClientSettings(d))
 	// Claim templates are immutable. To change one, opcrew recreates the StatefulSet and keeps its pods running.

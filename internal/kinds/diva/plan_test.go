@@ -60,8 +60,8 @@ func TestWithoutAKeyThereAreNoPodsYetButAllThatWaitsForNone(t *testing.T) {
 	}
 }
 
-// A user without permission to read Secrets creates a Diva. opcrew must create the clients, and must not refuse them
-// only because they mount a Secret that opcrew has not created yet.
+// A user without permission to read Secrets creates a Diva. opcrew must create the client pods, and must not refuse
+// them only because they mount a Secret that opcrew has not created yet.
 func TestClientsAreCreatedTogetherWithTheSecretThatTheyMount(t *testing.T) {
 	d := newDiva(2)
 	for what, test := range map[string]struct {
@@ -178,7 +178,7 @@ func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
 	same(t, "the size of new claims", "3Gi", setOf(t, plan).Spec.VolumeClaimTemplates[0].Spec.Resources.Requests.Storage().String())
 }
 
-// managerClaimSize returns the size that a plan requests for a claim of the manager.
+// managerClaimSize returns the size that a plan requests for a claim of the manager pods.
 func managerClaimSize(plan kit.Plan, name string) string {
 	for _, child := range plan.Children {
 		if claim, ok := child.Object.(*corev1ac.PersistentVolumeClaimApplyConfiguration); ok && *claim.Name == name {

@@ -209,7 +209,7 @@ func TestASecretWithoutItsPrivateKeysIsNone(t *testing.T) {
 	}
 }
 
-// opcrew must not give the manager a key that no client accepts.
+// opcrew must not give the manager pods a key that no client pod accepts.
 func TestAPrivateKeyThatIsEditedByHandIsPutBack(t *testing.T) {
 	for _, r := range []*ring.Ring{settled(t), authorizing(t), switching(t)} {
 		for _, edited := range []string{ring.PrivateKey, ring.IdentityKey, ring.NextIdentityKey} {
@@ -249,15 +249,16 @@ func TestAPairThatIsLostAloneTakesTheHostKeysWithItNot(t *testing.T) {
 	}
 }
 
-// When the manager switches keys, the keys that clients accept must not change, so that clients need no update.
+// When the manager pods switch keys, the keys that client pods accept must not change, so that client pods need no
+// update.
 func TestTheSwitchChangesNothingAtTheClients(t *testing.T) {
 	d := newDiva(2)
 	host := ring.Host{Name: "ops-client-0"}
 	same(t, "what clients serve", rotation.ClientDigest(d, authorizing(t), host), rotation.ClientDigest(d, switching(t), host))
 }
 
-// ssh reads a key twice for one login, and fails if the key changed in between. The manager therefore has two keys, and
-// they must never change in the same step.
+// ssh reads a key twice for one login, and fails if the key changed in between. The manager pods therefore have two
+// keys, and they must never change in the same step.
 func TestOfTheManagersTwoKeysOneStaysAtEveryStep(t *testing.T) {
 	d, after := newDiva(1), settled(t)
 	after.Current = key(t, "new")

@@ -14,14 +14,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// earlier returns the key ring of an earlier version of opcrew, whose clients share a host key.
+// earlier returns the key ring of an earlier version of opcrew, whose client pods share a host key.
 func earlier(t testing.TB) *ring.Ring {
 	r := settled(t)
 	r.Shared = key(t, "host")
 	return r
 }
 
-// createdEarlier makes the pod template and the named clients look as if an earlier version of opcrew had created them:
+// createdEarlier makes the template and the named client pods look as if an earlier version of opcrew had created them:
 // they mount the login key pair.
 func createdEarlier(pods ...string) factOption {
 	spec := corev1.PodSpec{Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "ops-ssh"}}}}}

@@ -32,12 +32,14 @@ type verdict struct {
 	make *work
 	// pod is the name of the pod that is working, or of the next pod.
 	pod string
-	// waits explains what the run waits for. stuck is true if a user may have to help.
+	// waits explains what the current run of the EtcdBackup waits for. stuck is true if a user may have to help.
 	waits string
 	stuck bool
-	// over is a result that ends the run, whatever its pods are doing; nil if the run may continue.
+	// over is a result that ends the current run of the EtcdBackup, whatever its pods are doing; nil if the run may
+	// continue.
 	over *backup.Result
-	// saved and proven are the results of the run's two tasks, save and verify; nil until the task has ended.
+	// saved and proven are the results of the two tasks of the current run, save and verify; nil until the task has
+	// ended.
 	saved, proven *backup.Result
 	// late is true if the next run is already due while this run is still active. next is the time of the next run;
 	// zero if there is none.
@@ -47,7 +49,7 @@ type verdict struct {
 	again time.Duration
 }
 
-// attempts holds the pods of the run's current task (save or verify), and when they were read.
+// attempts holds the pods of the current run's current task (save or verify), and when they were read.
 type attempts struct {
 	now  time.Time
 	pods []corev1.Pod

@@ -30,7 +30,7 @@ type facts struct {
 	image string
 	// behind is true if the cached EtcdBackup has an older status.run than the API server.
 	behind bool
-	// pods are the existing pods of the run's current task.
+	// pods are the existing pods of the current task (save or verify) of the current run.
 	pods []corev1.Pod
 	// cluster is the EtcdCluster to back up; nil if the spec names none or it does not exist.
 	cluster *etcdv1beta2.EtcdCluster
@@ -43,8 +43,8 @@ func (f facts) attempts() attempts { return attempts{now: f.now, pods: f.pods} }
 // obstacle is the reason and the message for a pod that cannot be created.
 type obstacle struct{ reason, message string }
 
-// Observe reads the pods of the run. If a pod is about to be created, it also checks that the cluster, Secrets and
-// claim that the pod needs exist.
+// Observe reads the pods of the current run of an EtcdBackup. If a pod is about to be created, it also checks that the
+// cluster, Secrets and claim that the pod needs exist.
 func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (facts, error) {
 	f := facts{now: r.Clock.Now(), image: r.BackupImage}
 	if b.DeletionTimestamp != nil {
@@ -64,7 +64,7 @@ func (r *reconciler) Observe(ctx context.Context, b *etcdv1beta2.EtcdBackup) (fa
 	return f, err
 }
 
-// podsOf reads the existing pods of the run's current task.
+// podsOf reads the existing pods of the current task (save or verify) of the current run.
 func (r *reconciler) podsOf(ctx context.Context, b *etcdv1beta2.EtcdBackup) ([]corev1.Pod, error) {
 	t, ok := atWork(b)
 	if !ok {

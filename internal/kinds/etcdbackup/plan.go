@@ -20,7 +20,8 @@ import (
 // obstacleInterval is how often opcrew checks whether something still prevents the creation of a pod.
 const obstacleInterval = 15 * time.Second
 
-// Decide returns the state of the run and what to do next, including any obstacle to the next pod.
+// Decide returns the state of the current run of an EtcdBackup and what to do next, including any obstacle to the next
+// pod.
 func (r *reconciler) Decide(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) verdict {
 	if b.DeletionTimestamp != nil || f.behind {
 		return verdict{}
@@ -37,8 +38,8 @@ func (r *reconciler) Decide(b *etcdv1beta2.EtcdBackup, f facts, _ time.Time) ver
 	return v
 }
 
-// Plan creates the next pod of the run, and deletes pods of earlier runs. When the EtcdBackup is deleted, the backups
-// in the storage are kept, and the garbage collector deletes the pods.
+// Plan creates the next pod of the current run, and deletes pods of earlier runs. When the EtcdBackup is deleted, the
+// backups in the storage are kept, and the garbage collector deletes the pods.
 func (r *reconciler) Plan(b *etcdv1beta2.EtcdBackup, f facts, v verdict) kit.Plan {
 	if b.DeletionTimestamp != nil {
 		return leave(b)

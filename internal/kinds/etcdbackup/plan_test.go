@@ -73,7 +73,7 @@ func TestWhatFollowsFromWhatIsKnown(t *testing.T) {
 }
 
 // wait formats a duration. If the duration looks like the wait for a pod's deadline, wait writes it as two summands:
-// the pod's own time limit, and the constant silence.
+// the pod's own time limit, and the extra time silence, for which opcrew waits for a report.
 func wait(d time.Duration) string {
 	if d > slack && d < time.Hour {
 		return fmt.Sprintf("%s + %s", d-silence, silence)

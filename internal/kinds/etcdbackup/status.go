@@ -66,7 +66,7 @@ func (r *reconciler) Report(b *etcdv1beta2.EtcdBackup, f facts, v verdict, done 
 }
 
 // records reports whether status.run has changed. The new status must then be written before opcrew does anything else
-// for the run.
+// for that run.
 func (r *reconciler) records(before, now *etcdv1beta2.EtcdBackup) bool {
 	was, is := before.Status.Run, now.Status.Run
 	return is != nil && !equality.Semantic.DeepEqual(was, is)

@@ -83,7 +83,8 @@ func reportProving(set condition.Set, b *etcdv1beta2.EtcdBackup, v verdict) {
 	}
 }
 
-// waits returns what the run waits for, as a clause to append to a message; empty if the run waits for nothing.
+// waits returns what the current run of the EtcdBackup waits for, as a clause to append to a message; empty if the run
+// waits for nothing.
 func waits(v verdict) string {
 	if v.waits == "" {
 		return ""

@@ -46,7 +46,7 @@ func (w world) alarmed(kind string, member uint64) world {
 
 func (w world) full(serial int64) world { return w.alarmed(etcd.AlarmNoSpace, w.id(serial)) }
 
-// compactedTo records that opcrew compacted the history some time ago.
+// compactedTo records that opcrew compacted the revision history some time ago.
 func (w world) compactedTo(revision int64, ago time.Duration) world {
 	w.history.Compacted, w.history.Compaction = revision, steps.Attempt{At: clustertest.Noon.Add(-ago)}
 	return w

@@ -271,8 +271,8 @@ func (w world) serverless(serials ...int64) world {
 	return w.down(serials...)
 }
 
-// unplaced recreates a member's pod, which has been unschedulable for some time. Its volume is bound to the node home;
-// home is nil if that node is gone.
+// unplaced recreates a member's pod, which has been unschedulable for some time. home is the node to which its volume
+// is bound; nil if that node is gone.
 func (w world) unplaced(serial int64, since time.Duration, home *model.Node) world {
 	w = w.down(serial)
 	pod := w.pods[model.MemberName(w.c, serial)].DeepCopy()

@@ -20,7 +20,8 @@ import (
 // decision holds what Plan and Report need in addition to the observed state.
 type decision struct {
 	revision customv1.Revision
-	// pods is the input for the pod template of the revision. config is the name of the configuration in the spec.
+	// pods is the input for the pod template of the revision that should run. config is the name of the configuration
+	// in the spec.
 	pods   build.Pods
 	config string
 	// userConfigHash is the hash of the user's Secret with the configuration; empty if the spec names no Secret.

@@ -32,7 +32,7 @@ type holdInput struct {
 	kept     bool
 	known    []customv1.Revision
 	// config is the configuration in the user's Secret. configLost is true if the object with the configuration of the
-	// revision no longer exists.
+	// revision that should run no longer exists.
 	config     *config.Config
 	configLost bool
 	// usable is true if the Secret with the credentials allows at least one user to log in. foreign is true if opcrew

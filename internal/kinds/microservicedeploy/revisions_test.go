@@ -38,7 +38,7 @@ func TestARevisionNamesTheSecretThatItMounts(t *testing.T) {
 	}
 	f := facts{}.sets(template)
 	same(t, "image of the application and its configuration", []customv1.Revision{rev(1, "a", "this")}, revisions.List(f.rollout))
-	// Regression: an image that another client had set on the Deployment became the image of the revision.
+	// Regression: an image that another client had set on the Deployment became the image of the current revision.
 	f = observed(newInstance(withImage("a")), 1)
 	f.rollout.Deployment.Spec.Template.Spec.Containers[0].Image = "stolen"
 	same(t, "of a template that a user has changed", []customv1.Revision{rev(1, "a", "")}, revisions.List(f.rollout))

@@ -23,8 +23,8 @@ const DefaultBump = 1_000_000_000
 
 // Order is one task for the backups under one path. Exactly one of Save, Prune, Verify and Restore is set.
 type Order struct {
-	// ID identifies the order. The backup program does not carry out an order again if it has already carried out one
-	// with this ID.
+	// ID identifies this order (a task of the backup program). The backup program does not carry out an order again if
+	// it has already carried out one with this ID.
 	ID     string `json:"id"`
 	Target Target `json:"target"`
 	// TimeoutSeconds is the time limit for the whole task; 0 means no limit.
@@ -111,9 +111,9 @@ type Restore struct {
 	InitialCluster string   `json:"initialCluster"`
 	Token          string   `json:"token"`
 	PeerURLs       []string `json:"peerURLs"`
-	// RevisionBump is added to the revision, and all lower revisions count as compacted. Watchers of the old cluster
-	// then list again, and do not wait for revisions that they have already seen. nil means DefaultBump; 0 means
-	// neither to raise nor to compact.
+	// RevisionBump is added to the revision of the restored data, and all lower revisions count as compacted. Watchers
+	// of the old cluster then list again, and do not wait for revisions that they have already seen. nil means
+	// DefaultBump; 0 means neither to raise nor to compact.
 	RevisionBump *int64 `json:"revisionBump,omitempty"`
 	// Above is a revision that clients of the cluster may have seen. If the revision of the backup plus RevisionBump is
 	// not higher, RevisionBump is added to Above instead.
@@ -157,8 +157,8 @@ func (r Restore) BumpFrom(revision int64) (int64, error) {
 	return from - revision + bump, nil
 }
 
-// Subcommand returns the subcommand of opcrew-backup that carries out the order; "" if the order does not have exactly
-// one task.
+// Subcommand returns the subcommand of opcrew-backup that carries out this order (a task); "" if the order does not
+// have exactly one task.
 func (o Order) Subcommand() string {
 	out := ""
 	for name, is := range map[string]bool{"save": o.Save != nil, "prune": o.Prune != nil, "verify": o.Verify != nil, "restore": o.Restore != nil} {
@@ -172,7 +172,8 @@ func (o Order) Subcommand() string {
 	return out
 }
 
-// EncodeOrder returns the order as JSON, for ParseOrder. It returns an error if the order is invalid.
+// EncodeOrder returns an order (a task of the backup program) as JSON, for ParseOrder. It returns an error if the order
+// is invalid.
 func EncodeOrder(o Order) (string, error) {
 	if err := o.Check(); err != nil {
 		return "", err

@@ -60,7 +60,8 @@ func Fail(reason Reason, format string, args ...any) error {
 	return &Error{Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// ReasonOf returns the first reason in the chain of err, or the reason in the parameter otherwise if there is none.
+// ReasonOf returns the first reason in the error chain of err. If the chain has none, ReasonOf returns the reason that
+// the caller passes.
 func ReasonOf(err error, otherwise Reason) Reason {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own.Reason

@@ -80,7 +80,7 @@ func checkSecretEnvs(envs map[string]string) error {
 }
 
 // checkNUL refuses NUL bytes. Linux would cut off an argument at the NUL byte, so a command other than the one in the
-// order would run.
+// order (its description by the operator) would run.
 func (o *Order) checkNUL() error {
 	for _, text := range slices.Concat([]string{o.Command, o.User, o.Dir, o.BootID}, o.Args, o.Envs) {
 		if strings.ContainsRune(text, 0) {

@@ -23,7 +23,8 @@ const (
 	MaxArgument = 128<<10 - 1
 )
 
-// EncodeOrder returns the order as JSON, for ParseOrder. It returns an error if the order is invalid.
+// EncodeOrder returns an order (the description of a command) as JSON, for ParseOrder. It returns an error if the order
+// is invalid.
 func EncodeOrder(o Order) (string, error) {
 	if err := o.Check(); err != nil {
 		return "", err

@@ -18,8 +18,8 @@ type Order struct {
 	// could run the command again.
 	ForgetBefore time.Time `json:"forgetBefore,omitzero"`
 
-	// BeginBefore is the deadline for the start, and BootID the boot of the host for which the order was created. Both
-	// are optional. docs/design/hostrun.md describes how the host uses them.
+	// BeginBefore is the deadline for the start, and BootID the boot of the host for which the operator created this
+	// order. Both are optional. docs/design/hostrun.md describes how the host uses them.
 	BeginBefore time.Time `json:"beginBefore,omitzero"`
 	BootID      string    `json:"bootID,omitempty"`
 

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// SeedFile is the file of a mounted Secret from which all host keys are derived. It must never be copied into a
-// client's container.
+// SeedFile is the file of a mounted Secret from which all host keys are derived. It must never be copied into a client
+// pod's container.
 const SeedFile = "host_seed"
 
 // HostKeyFile is the file with the private key by which an SSH host proves its identity.

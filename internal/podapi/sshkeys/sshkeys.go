@@ -36,8 +36,8 @@ const (
 	mostDigest, mostLine = 64, 4 << 10
 )
 
-// Served returns the last digest in a log; "" if there is none. Its result is untrusted, because anyone in the pod can
-// write to the log.
+// Served returns the last digest of ssh files that the log of a pod reports; "" if there is none. The result is
+// untrusted, because anyone in the pod can write to the log.
 func Served(log string) string {
 	lines := strings.Split(log, "\n")
 	for _, line := range slices.Backward(lines) {

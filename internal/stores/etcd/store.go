@@ -36,7 +36,8 @@ var (
 	ErrNoLearners = errors.New("this version of etcd does not support learners")
 	// ErrNoLeader reports that the member that was queried knows no leader.
 	ErrNoLeader = errors.New("the cluster has no leader")
-	// ErrCompacted reports that the history before the revision was already compacted.
+	// ErrCompacted reports that the revision history was already compacted up to the revision that was passed to
+	// Compact, or to a later one.
 	ErrCompacted = errors.New("the history has been compacted")
 	// ErrNotLeader reports that the member that should transfer leadership is not the leader.
 	ErrNotLeader = errors.New("the member is not the leader")

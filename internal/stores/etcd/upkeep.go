@@ -15,8 +15,8 @@ import (
 // or changed data.
 type Hash struct {
 	Sum uint32
-	// Revision is the last revision that the checksum covers. Compacted is the revision up to which the history was
-	// compacted.
+	// Revision is the last revision that the checksum covers. Compacted is the revision up to which the member's
+	// history was compacted.
 	Revision, Compacted int64
 }
 

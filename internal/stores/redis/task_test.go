@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// byTasks returns a plan that servers execute with the slot migration jobs of Redis. Their answers follow
-// https://redis.io/commands/cluster-migration and have not been compared with a real server.
+// byTasks returns a plan that servers execute with the slot migration jobs of Redis. The test's simulated answers
+// follow https://redis.io/commands/cluster-migration and have not been compared with those of a real server.
 
 func byTasks(slots int) MoveSlots {
 	out := byJobs(slots, 0)

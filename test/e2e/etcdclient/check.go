@@ -19,7 +19,7 @@ import (
 // violation.
 const patienceOfJudge = time.Minute
 
-// Check returns a description of each violation of etcd's guarantees in the history.
+// Check returns a description of each violation of etcd's guarantees in the recorded requests and events.
 func (h *History) Check() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -99,8 +99,8 @@ func TestWatchesAreJudged(t *testing.T) {
 	}
 }
 
-// wantJudged checks that Check reports a violation whose text contains the string found. If found is "", Check must
-// report no violation.
+// wantJudged checks that Check reports a violation whose text contains the given string. If the string is "", Check
+// must report no violation.
 func wantJudged(t *testing.T, h *History, found string) {
 	t.Helper()
 	violations := h.Check()

@@ -32,7 +32,7 @@ func (r *Report) String() string {
 		r.Requests, r.Attempts, r.Unknown, r.Writes, r.Events, r.Longest.Round(time.Millisecond), len(r.Failed))
 }
 
-// count counts the requests and events in the history.
+// count counts the requests and events that a History has recorded.
 func (r *Report) count(h *History) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -70,7 +70,7 @@ func (r *reconciler) hasKey(ctx context.Context, shop *Shop) (bool, error) {
 	return slices.ContainsFunc(all.Items, func(s corev1.Secret) bool { return metav1.IsControlledBy(&s, shop) }), err
 }
 
-// sign updates the ConfigMap (the "sign") of a Shop. It creates a missing ConfigMap only if the parameter may is true.
+// sign updates the ConfigMap (the "sign") of a Shop. If may is false, it does not create a missing ConfigMap.
 func (r *reconciler) sign(ctx context.Context, shop *Shop, may bool) error {
 	sign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: shop.Namespace, Name: shop.Name + "-sign"}}
 	err := r.Get(ctx, client.ObjectKeyFromObject(sign), sign)

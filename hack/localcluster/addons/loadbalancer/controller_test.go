@@ -48,7 +48,7 @@ func start(t *testing.T, objects ...*corev1.Service) kubernetes.Interface {
 	return client
 }
 
-// expectAddress waits until the Service has the address want. If want is "", it waits until the Service has none.
+// expectAddress waits until the Service has the wanted address. If want is "", it waits until the Service has none.
 func expectAddress(t *testing.T, client kubernetes.Interface, name, want string) {
 	t.Helper()
 	var got string

@@ -96,9 +96,9 @@ func serving(t *testing.T, endpoint string) *clientv3.Client {
 	return client
 }
 
-// fill writes keys, deletes some of them, and attaches a lease to one. It compacts the history at the revision of a
-// deletion, because etcd releases differ in what they keep of such a revision. It returns the number of keys and the
-// revision.
+// fill writes keys, deletes some of them, and attaches a lease to one. It compacts the revision history at the revision
+// of a deletion, because etcd releases differ in what they keep of such a revision. It returns the number of keys and
+// the current revision.
 func fill(t *testing.T, c *clientv3.Client) (keys, revision int64) {
 	t.Helper()
 	lease, err := c.Grant(t.Context(), 3600)

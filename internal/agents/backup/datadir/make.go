@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/backup"
 )
 
-// makeDir creates the data directory dir, which must not exist, from a snapshot file. It returns the newest revision in
-// the directory.
+// makeDir creates a data directory from a snapshot file. dir is the path of the directory, which must not exist yet.
+// makeDir returns the newest revision in the directory.
 func makeDir(from, dir string, r backup.Restore) (revision int64, err error) {
 	if err := fits(r); err != nil {
 		return 0, backup.Fail(backup.ReasonMemberInvalid, "etcd rejects the member settings of the order: %w", err)

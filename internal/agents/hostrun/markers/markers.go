@@ -34,7 +34,8 @@ const (
 type Ledger interface {
 	// Find returns the marker of a run; nil if the run was not started.
 	Find(key string) (*Marker, error)
-	// Take records on disk that the run was started. It fails with fs.ErrExist if the run was already started.
+	// Take records on disk that the run with this key was started. It fails with fs.ErrExist if that run was already
+	// started.
 	Take(key string, m Marker) error
 	// Result returns the result that Keep stored.
 	Result(key string) ([]byte, error)

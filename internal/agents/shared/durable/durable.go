@@ -17,8 +17,8 @@ import (
 // have only one writer.
 func Replace(path string, content io.Reader, mode fs.FileMode) error {
 	next := Next(path)
-	// Remove a temporary file that a crash has left. The function write creates a new file, so that it neither appends
-	// to an old file nor follows a symlink.
+	// Remove a temporary file that a crash has left. Then write always creates a new file, and neither appends to an
+	// old file nor follows a symlink.
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build builds the objects of a Diva: Services, policies, the inventory of clients and the workloads. The
+// Package build builds the objects of a Diva: Services, policies, the inventory of client pods and the workloads. The
 // caller makes all decisions and passes them as arguments.
 package build
 
@@ -26,8 +26,9 @@ import (
 // dataDir is the path in pods where the storage is mounted, as in the tutorial article that this API comes from.
 const dataDir = "/wi"
 
-// ClientService returns the headless Service of the clients. Each client has a DNS name even while it is not ready. A
-// manager that connects to a client that is down then sees an unreachable host instead of an unknown name.
+// ClientService returns the headless Service of the client pods. Each of them has a DNS name even while it is not
+// ready. A manager pod that connects to a client pod that is down then sees an unreachable host instead of an unknown
+// name.
 func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 	id := names.Clients(d)
 	return corev1ac.Service(id.Name, id.Namespace).WithLabels(id.Labels).
@@ -39,8 +40,8 @@ func ClientService(d *opsv1.Diva) *corev1ac.ServiceApplyConfiguration {
 				WithPort(names.SSHPort(d)).WithTargetPort(intstr.FromInt32(names.SSHPort(d)))))
 }
 
-// SSHPolicy returns the NetworkPolicy that allows only the manager to connect to the clients' sshd. It has no effect if
-// the cluster network does not enforce policies. All other ports of the clients stay open.
+// SSHPolicy returns the NetworkPolicy that allows only manager pods to connect to the client pods' sshd. It has no
+// effect if the cluster network does not enforce policies. All other ports of the client pods stay open.
 func SSHPolicy(d *opsv1.Diva) *networkingv1ac.NetworkPolicyApplyConfiguration {
 	id := names.Clients(d)
 	others := networkingv1ac.NetworkPolicyIngressRule().
@@ -66,8 +67,8 @@ func portRange(protocol corev1.Protocol, from, to int32) *networkingv1ac.Network
 	return networkingv1ac.NetworkPolicyPort().WithProtocol(protocol).WithPort(intstr.FromInt32(from)).WithEndPort(to)
 }
 
-// StatefulSet returns the StatefulSet of the clients. Its pods start in parallel: clients do not depend on each other,
-// and a pod with a bad image must not block a rollback.
+// StatefulSet returns the StatefulSet of the client pods. They start in parallel, because they do not depend on each
+// other, and a pod with a bad image must not block a rollback.
 func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentImage string) *appsv1ac.StatefulSetApplyConfiguration {
 	id := names.Clients(d)
 	const retain = appsv1.RetainPersistentVolumeClaimRetentionPolicyType // opcrew deletes claims by owner references: see ownerPatches in package storage
@@ -83,7 +84,7 @@ func StatefulSet(d *opsv1.Diva, replicas int32, claim resource.Quantity, agentIm
 			WithTemplate(ClientTemplate(d, agentImage)))
 }
 
-// ClientTemplate returns the pod template of clients.
+// ClientTemplate returns the template of client pods.
 func ClientTemplate(d *opsv1.Diva, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part, port := d.Spec.Client.Part, names.SSHPort(d)
 	c := container(d, part).WithSecurityContext(sshServer(part)).

@@ -25,21 +25,21 @@ const (
 	sshdConfig   = "/etc/ssh/sshd_config.d/opcrew.conf"
 )
 
-// The connections of a client stay open when its node dies. By default, ssh and ansible would then wait about 15
+// The connections of a client pod stay open when its node dies. By default, ssh and ansible would then wait about 15
 // minutes. With these settings they give up after aliveCount missed keepalives, which are aliveInterval seconds apart.
 const (
 	aliveInterval = 10
 	aliveCount    = 3
 )
 
-// Inventory returns the ConfigMap that lists the clients for the manager and configures ssh and sshd.
+// Inventory returns the ConfigMap that lists the client pods for the manager pods, and configures ssh and sshd.
 func Inventory(d *opsv1.Diva) *corev1ac.ConfigMapApplyConfiguration {
 	return corev1ac.ConfigMap(names.InventoryName(d), d.Namespace).WithLabels(names.Labels(d)).WithData(map[string]string{
 		HostsKey: Hosts(d), sshConfigKey: clientConfig(d), sshdConfigKey: serverConfig(d),
 	})
 }
 
-// Hosts returns ansible's inventory of the clients. Its SSH settings override the ssh configuration in the image.
+// Hosts returns ansible's inventory of the client pods. Its SSH settings override the ssh configuration in the image.
 func Hosts(d *opsv1.Diva) string {
 	var out strings.Builder
 	out.WriteString("[clients]\n")
@@ -53,7 +53,7 @@ func Hosts(d *opsv1.Diva) string {
 	return out.String()
 }
 
-// clientConfig returns the ssh configuration for the manager. It applies only to connections to clients.
+// clientConfig returns the ssh configuration for the manager pods. It applies only to connections to client pods.
 func clientConfig(d *opsv1.Diva) string {
 	id := names.Clients(d)
 	return fmt.Sprintf(`Host *.%[1]s *.%[1]s.%[2]s *.%[1]s.%[2]s.svc *.%[1]s.%[2]s.svc.* %[1]s-*
@@ -69,8 +69,8 @@ func clientConfig(d *opsv1.Diva) string {
 `, id.Name, id.Namespace, names.SSHUser(d), names.SSHPort(d), filesDir, aliveInterval, aliveCount)
 }
 
-// serverConfig returns the sshd configuration for the clients. sshd then accepts the keys from opcrew in addition to
-// the keys in the image.
+// serverConfig returns the sshd configuration for the client pods. sshd then accepts the keys from opcrew in addition
+// to the keys in the image.
 func serverConfig(d *opsv1.Diva) string {
 	out := fmt.Sprintf("HostKey %[1]s/ssh_host_ed25519_key\nAuthorizedKeysFile .ssh/authorized_keys %[1]s/authorized_keys\n", filesDir)
 	if port := names.SSHPort(d); port != opsv1.DefaultSSHPort {

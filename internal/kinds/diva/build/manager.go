@@ -25,7 +25,7 @@ const (
 	ansibleInventory = "ANSIBLE_INVENTORY"
 )
 
-// Deployment returns the Deployment of the manager. If only one node can mount the volumes, the old pod is stopped
+// Deployment returns the Deployment of the manager pods. If only one node can mount the volumes, the old pod is stopped
 // before the new pod starts. Otherwise the new pod would wait for the volume, which the old pod keeps until the new pod
 // is ready.
 func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.DeploymentApplyConfiguration {
@@ -36,11 +36,12 @@ func Deployment(d *opsv1.Diva, shared bool, agentImage string) *appsv1ac.Deploym
 	return ac
 }
 
-// together reports whether all managers must run on one node, because only one node at a time can mount their volumes.
+// together reports whether all manager pods must run on one node, because only one node at a time can mount their
+// volumes.
 func together(d *opsv1.Diva, shared bool) bool { return names.ManagerReplicas(d) > 1 && !shared }
 
-// ManagerTemplate returns the pod template of managers. shared reports whether several nodes can mount the volumes of
-// the managers at the same time.
+// ManagerTemplate returns the template of manager pods. shared reports whether several nodes can mount the volumes of
+// the manager pods at the same time.
 func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.PodTemplateSpecApplyConfiguration {
 	part := d.Spec.Manager.Part
 	mounts := []*corev1ac.VolumeMountApplyConfiguration{
@@ -69,7 +70,7 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 	return template
 }
 
-// carrier returns the init container (spec.extra) that copies files into the manager's volumes.
+// carrier returns the init container (spec.extra) that copies files into the manager pods' volumes.
 func carrier(d *opsv1.Diva) *corev1ac.ContainerApplyConfiguration {
 	return corev1ac.Container().WithName(extraContainer).WithImage(string(d.Spec.Extra.Image)).
 		WithCommand(d.Spec.Extra.Command...).WithArgs(d.Spec.Extra.Args...).
@@ -81,7 +82,7 @@ func volume(name, claim string) *corev1ac.VolumeApplyConfiguration {
 		WithPersistentVolumeClaim(corev1ac.PersistentVolumeClaimVolumeSource().WithClaimName(claim))
 }
 
-// oneNode returns an affinity that keeps all managers on the node that has mounted their shared volume.
+// oneNode returns an affinity that keeps all manager pods on the node that has mounted their shared volume.
 func oneNode(d *opsv1.Diva) *corev1ac.AffinityApplyConfiguration {
 	return corev1ac.Affinity().WithPodAffinity(corev1ac.PodAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.PodAffinityTerm().

@@ -11,7 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// sshServer returns the security context of clients. An sshd that runs as root needs these capabilities, as
+// sshServer returns the security context of client pods. An sshd that runs as root needs these capabilities, as
 // docs/diva.md explains. An sshd that runs as another user accepts only logins of that user and needs no capabilities.
 func sshServer(part opsv1.Part) *corev1ac.SecurityContextApplyConfiguration {
 	out := workload.Confined()

@@ -21,7 +21,7 @@ const (
 	AgentContainer = "ssh-files"
 	// filesDir is the folder with the SSH files in the main container of a pod.
 	filesDir = "/etc/opcrew/ssh"
-	// The agent has two volumes: the Secret, and a volume in memory for the files. Containers mount the directory
+	// The agent has two volumes: the Secret, and a volume in memory for the files. Containers mount the directory at
 	// liveDir as a whole, but mount single files from inPlaceDir.
 	sourceVolume, filesVolume = "ssh-source", "ssh-files"
 	sourceMount, filesMount   = "/run/opcrew/secret", "/run/opcrew/ssh"
@@ -37,11 +37,11 @@ type item struct{ key, file string }
 
 var (
 	clientItems = []item{{ring.AuthorizedKeys, "authorized_keys"}, {ring.HostSeed, sshkeys.SeedFile}}
-	// The manager gets no public key files. If there were one, ssh would offer its key to a server, and while the files
+	// Manager pods get no public key files. If there were one, ssh would offer its key to a server, and while the files
 	// are being replaced, this public key might not match the private key.
 	managerItems = []item{{ring.IdentityKey, "identity"}, {ring.NextIdentityKey, "identity-next"}, {ring.KnownHosts, "known_hosts"}}
-	// The manifest in the tutorial article that this API comes from also mounts the private key in clients. opcrew does
-	// not, because no SSH server needs it.
+	// The manifest in the tutorial article that this API comes from also mounts the private key in client pods. opcrew
+	// does not, because no SSH server needs it.
 	articleItems = []item{{ring.PublicKey, "id_rsa.pub"}}
 )
 
@@ -144,8 +144,8 @@ func inventoryVolume(d *opsv1.Diva) *corev1ac.VolumeApplyConfiguration {
 	return corev1ac.Volume().WithName("inventory").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(names.InventoryName(d)))
 }
 
-// SharesHostKey reports whether a pod spec of clients comes from an earlier version of opcrew. Those clients mount the
-// Secret with the login key pair, which includes the private key, and all share one host key.
+// SharesHostKey reports whether a spec of client pods comes from an earlier version of opcrew. Client pods of that
+// version mount the Secret with the login key pair, which includes the private key, and all share one host key.
 func SharesHostKey(d *opsv1.Diva, spec corev1.PodSpec) bool {
 	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
 		return v.Secret != nil && v.Secret.SecretName == names.SecretName(d)

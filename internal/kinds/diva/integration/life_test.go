@@ -157,7 +157,8 @@ func TestAStatefulSetThatAUserDeletesIsRecreated(t *testing.T) {
 	s.awaitReady(2)
 }
 
-// When a client becomes ready or unready, opcrew writes the status at most twice, and no write fails with a conflict.
+// When a client pod becomes ready or unready, opcrew writes the status at most twice, and no write fails with a
+// conflict.
 func TestFlappingClientsCostTwoWritesATransitionAndNoConflict(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

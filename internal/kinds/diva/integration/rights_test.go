@@ -60,8 +60,8 @@ func TestClientsAndManagersGoOnUntilARoleGrantsTheSecretThatTheirSuccessorsRead(
 	}
 }
 
-// Regression: opcrew reported that the tenant may not read the Secret with the clients' host key, only because opcrew
-// had not created this Secret yet.
+// Regression: opcrew reported that the tenant may not read the Secret with the client pods' host key, only because
+// opcrew had not created this Secret yet.
 func TestATenantsDivaBecomesReadyAndNeedsNoReview(t *testing.T) {
 	s := newTenantsShop(t)
 	mark := env.Audit.Mark(t)

@@ -49,7 +49,7 @@ func (s *shop) staysIn(phase opsv1.SSHPhase) {
 	}
 }
 
-// canLogIn checks that every client accepts every key of every manager.
+// canLogIn checks that every client pod accepts every key of every manager pod.
 func (s *shop) canLogIn(when string) {
 	s.Helper()
 	for _, manager := range s.pods("manager") {

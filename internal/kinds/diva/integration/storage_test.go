@@ -79,8 +79,8 @@ func TestStorageGrowsUnderRunningClientsAndNewOnesHaveAsMuch(t *testing.T) {
 	}
 }
 
-// In this test, no volume is ever resized, so no claim gets the larger size. The user expects to be able to lower the
-// size again.
+// As long as no volume has been resized, the capacity of each claim is still the old size, and Kubernetes allows a
+// lower request that is larger than this capacity. So the user can lower the size in the spec again.
 func TestASizeThatNoVolumeCanHaveIsTakenBackToOneThatItCan(t *testing.T) {
 	s := newShop(t)
 	s.create(2)

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// asEarlier changes the Secret and the StatefulSet to those of an earlier version of opcrew, whose clients mount the
-// login key pair and share a host key. The operator must not be running.
+// asEarlier changes the Secret and the StatefulSet to those of an earlier version of opcrew, whose client pods mount
+// the login key pair and share a host key. The operator must not be running.
 func (s *shop) asEarlier(host *keys.Pair) {
 	s.Helper()
 	secret := s.secret()
@@ -62,7 +62,7 @@ func (s *shop) asEarlier(host *keys.Pair) {
 	}
 }
 
-// awaitMounts waits until exactly n clients run and all of them mount the Secret.
+// awaitMounts waits until exactly n client pods run and all of them mount the Secret.
 func (s *shop) awaitMounts(secret string, n int) {
 	s.Helper()
 	operator.Until(s.T, fmt.Sprintf("%d clients mount %s", n, secret), func() error {

@@ -167,7 +167,7 @@ func (s *shop) await(kind, statusReason string, words ...string) *opsv1.Diva {
 	return d
 }
 
-// awaitReady waits until one manager and n clients are ready.
+// awaitReady waits until one manager pod and n client pods are ready.
 func (s *shop) awaitReady(n int) *opsv1.Diva {
 	s.Helper()
 	d := s.await(opsv1.DivaReady, "True AllReady", fmt.Sprintf("1/1 managers and %d/%d clients", n, n))
@@ -205,7 +205,7 @@ func (s *shop) secret() *corev1.Secret {
 	return secret
 }
 
-// serverSecret returns the Secret that clients mount.
+// serverSecret returns the Secret that client pods mount.
 func (s *shop) serverSecret() *corev1.Secret {
 	s.Helper()
 	secret := &corev1.Secret{}

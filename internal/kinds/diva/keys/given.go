@@ -74,8 +74,8 @@ func match(privateName, private, publicName, public string) Given {
 	return Given{Pair: p}
 }
 
-// Extra returns the keys in spec.publicKey that clients accept in addition to the login key. If spec.privateKey is set,
-// spec.publicKey is the public half of that key and adds nothing.
+// Extra returns the keys in spec.publicKey that client pods accept in addition to the login key. If spec.privateKey is
+// set, spec.publicKey is the public half of that key and adds nothing.
 func Extra(d *opsv1.Diva) []string {
 	if HasInline(d) {
 		return nil

@@ -44,7 +44,7 @@ func New(comment string) (*Pair, error) {
 	return p, nil
 }
 
-// NewSeed returns a random seed from which the host keys of all clients are derived.
+// NewSeed returns a random seed from which the host keys of all client pods are derived.
 func NewSeed() string {
 	seed := make([]byte, seedLength)
 	_, _ = rand.Read(seed) // crypto/rand.Read never returns an error

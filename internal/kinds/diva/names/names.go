@@ -23,27 +23,28 @@ const (
 	// of the Diva.
 	InstanceLabel = "app.kubernetes.io/instance"
 
-	// ClaimTemplate is the name of the clients' claim template. A claim has this name, followed by the name of its pod.
+	// ClaimTemplate is the name of the client pods' claim template. A claim has this name, followed by the name of its
+	// pod.
 	ClaimTemplate = "wi"
 )
 
-// SecretName returns the name of the Secret with the login key pair. Only managers mount it.
+// SecretName returns the name of the Secret with the login key pair. Only manager pods mount it.
 func SecretName(d *opsv1.Diva) string { return d.Name + "-ssh" }
 
-// ServerSecretName returns the name of the Secret that the clients' sshd needs.
+// ServerSecretName returns the name of the Secret that the client pods' sshd needs.
 func ServerSecretName(d *opsv1.Diva) string { return d.Name + "-sshd" }
 
-// InventoryName returns the name of the ConfigMap with the inventory of clients.
+// InventoryName returns the name of the ConfigMap with the inventory of client pods.
 func InventoryName(d *opsv1.Diva) string { return d.Name + "-inventory" }
 
-// ExtraClaim returns the name of the claim that the managers share.
+// ExtraClaim returns the name of the claim that the manager pods share.
 func ExtraClaim(d *opsv1.Diva) string { return d.Name + "-extra" }
 
-// Clients returns the name, labels and selector of the clients. The selector is that of the tutorial article that this
-// API comes from.
+// Clients returns the name, labels and selector of the client pods. The selector is that of the tutorial article that
+// this API comes from.
 func Clients(d *opsv1.Diva) workload.Identity { return identity(d, "client") }
 
-// Managers returns the name, labels and selector of the managers. One of their claims has the same name as their
+// Managers returns the name, labels and selector of the manager pods. One of their claims has the same name as their
 // Deployment.
 func Managers(d *opsv1.Diva) workload.Identity { return identity(d, "manager") }
 
@@ -72,12 +73,12 @@ func Selector(d *opsv1.Diva) map[string]string {
 	return map[string]string{NameLabel: AppName, InstanceLabel: d.Name, common.ManagedByLabel: common.Name}
 }
 
-// ClientClaim returns the name of the claim of the client with this ordinal.
+// ClientClaim returns the name of the claim of the client pod with this ordinal.
 func ClientClaim(d *opsv1.Diva, ordinal int32) string {
 	return fmt.Sprintf("%s-%s-%d", ClaimTemplate, Clients(d).Name, ordinal)
 }
 
-// ManagerReplicas returns the desired number of managers; 1 by default.
+// ManagerReplicas returns the desired number of manager pods; 1 by default.
 func ManagerReplicas(d *opsv1.Diva) int32 {
 	if d.Spec.Manager.Replicas != nil {
 		return *d.Spec.Manager.Replicas
@@ -85,7 +86,7 @@ func ManagerReplicas(d *opsv1.Diva) int32 {
 	return 1
 }
 
-// Ports returns the ports of the manager, or the default ports.
+// Ports returns the ports of the Service for the manager pods, or the default ports.
 func Ports(d *opsv1.Diva) []common.Port {
 	if len(d.Spec.Manager.Ports) > 0 {
 		return d.Spec.Manager.Ports
@@ -93,7 +94,7 @@ func Ports(d *opsv1.Diva) []common.Port {
 	return []common.Port{{Name: "http", Port: opsv1.DefaultPort, TargetPort: common.TargetPort(fmt.Sprint(opsv1.DefaultTargetPort))}}
 }
 
-// SSHPort returns the port of the SSH server in clients.
+// SSHPort returns the port of the SSH server in client pods.
 func SSHPort(d *opsv1.Diva) int32 {
 	if d.Spec.SSH != nil && d.Spec.SSH.Port != nil {
 		return *d.Spec.SSH.Port
@@ -101,7 +102,7 @@ func SSHPort(d *opsv1.Diva) int32 {
 	return opsv1.DefaultSSHPort
 }
 
-// SSHUser returns the user that managers log in as.
+// SSHUser returns the user that manager pods log in as.
 func SSHUser(d *opsv1.Diva) string {
 	if d.Spec.SSH == nil {
 		return opsv1.DefaultSSHUser

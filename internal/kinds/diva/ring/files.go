@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Authorized returns the authorized_keys file of the clients. The lines are sorted, so that the file does not change
-// when a key only changes its role, such as from next to current.
+// Authorized returns the authorized_keys file of the client pods. The lines are sorted, so that the file does not
+// change when a key only changes its role, such as from next to current.
 func (r *Ring) Authorized(extra []string) string {
 	lines := append([]string{r.Current.Public}, extra...)
 	if r.Next != nil {
@@ -26,14 +26,14 @@ func (r *Ring) Authorized(extra []string) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// Host identifies a client by its host key. Shared is true for a client that an earlier version of opcrew created; all
-// such clients share one host key.
+// Host identifies a client pod by its host key. Shared is true for a client pod that an earlier version of opcrew
+// created; all such pods share one host key.
 type Host struct {
 	Name   string
 	Shared bool
 }
 
-// ClientFiles returns the files that the agent of a client serves, by file name.
+// ClientFiles returns the files that the agent of a client pod serves, by file name.
 func (r *Ring) ClientFiles(extra []string, host Host) map[string][]byte {
 	files := r.hostFiles(host)
 	files["authorized_keys"] = []byte(r.Authorized(extra))
@@ -52,8 +52,8 @@ func (r *Ring) hostFiles(host Host) map[string][]byte {
 	return map[string][]byte{sshkeys.HostKeyFile: r.Shared.Private, sshkeys.HostKeyFile + ".pub": []byte(r.Shared.Public + "\n")}
 }
 
-// ManagerFiles returns the files that the agent of a manager serves, by file name. clients are the clients whose host
-// keys the manager must know.
+// ManagerFiles returns the files that the agent of a manager pod serves, by file name. clients are the client pods
+// whose host keys the manager pod must know.
 func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 	files := map[string][]byte{"known_hosts": []byte(r.Known(d, clients))}
 	if first, next := r.identities(); next != nil {
@@ -62,9 +62,9 @@ func (r *Ring) ManagerFiles(d *opsv1.Diva, clients []string) map[string][]byte {
 	return files
 }
 
-// identities returns the two private keys that the manager gets; nil if the manager keeps the keys that it has. They
-// differ only while the manager switches keys. ssh reads a key twice per login. If the first key changed in between,
-// ssh cannot use it and tries the second key.
+// identities returns the two private keys that the manager pods get; nil if they keep the keys that they have. The keys
+// differ only during a key change. ssh reads a key twice per login. If the first key changed in between, ssh cannot use
+// it and tries the second key.
 func (r *Ring) identities() (first, next *keys.Pair) {
 	switch {
 	case !r.Identity:

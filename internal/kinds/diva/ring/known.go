@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
 )
 
-// Known returns the known_hosts file of the manager, with the host key of each client under all DNS names of the
-// client. As long as clients of earlier versions of opcrew exist, their shared host key is valid for all names.
+// Known returns the known_hosts file of the manager pods, with the host key of each client pod under all its DNS names.
+// As long as client pods of earlier versions of opcrew exist, their shared host key is valid for all names.
 func (r *Ring) Known(d *opsv1.Diva, clients []string) string {
 	var out strings.Builder
 	id := names.Clients(d)
@@ -40,10 +40,10 @@ func patterns(d *opsv1.Diva, hosts ...string) string {
 	return strings.Join(hosts, ",")
 }
 
-// Sharing reports whether the manager knows a host key that clients of earlier versions of opcrew share.
+// Sharing reports whether the manager pods know a host key that client pods of earlier versions of opcrew share.
 func (r *Ring) Sharing() bool { return r.Shared != nil || len(r.FormerShared) > 0 }
 
-// sharedPublic returns the public host key that clients of earlier versions of opcrew share, or nothing.
+// sharedPublic returns the public host key that client pods of earlier versions of opcrew share, or nothing.
 func (r *Ring) sharedPublic() []string {
 	if r.Shared == nil {
 		return nil

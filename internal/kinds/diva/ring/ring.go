@@ -21,16 +21,16 @@ import (
 const (
 	PrivateKey      = "privateKey"
 	PublicKey       = "publicKey"
-	IdentityKey     = "identity"       // private key that the manager logs in with
-	NextIdentityKey = "identityNext"   // second private key of the manager; the new key during a key change
-	AuthorizedKeys  = "authorizedKeys" // public keys that clients accept
-	KnownHosts      = "knownHosts"     // host keys of the clients
-	HostSeed        = "hostSeed"       // random bytes from which the host key of each client is derived
-	HostKey         = "hostKey"        // host key pair that clients of earlier versions of opcrew share
+	IdentityKey     = "identity"       // private key that the manager pods log in with
+	NextIdentityKey = "identityNext"   // second private key of the manager pods; the new key during a key change
+	AuthorizedKeys  = "authorizedKeys" // public keys that client pods accept
+	KnownHosts      = "knownHosts"     // host keys of the client pods
+	HostSeed        = "hostSeed"       // random bytes from which the host key of each client pod is derived
+	HostKey         = "hostKey"        // host key pair that client pods of earlier versions of opcrew share
 	HostPublicKey   = "hostPublicKey"
 	formerHostKey   = "formerHostKey"     // public halves of lost shared host keys, one per line
-	nextPrivateKey  = "nextPrivateKey"    // new login key that clients do not all accept yet
-	previousPublic  = "previousPublicKey" // old login key that managers may still use
+	nextPrivateKey  = "nextPrivateKey"    // new login key that not all client pods accept yet
+	previousPublic  = "previousPublicKey" // old login key that manager pods may still use
 	madeAnnotation  = "opcrew.io/ssh-key-made"
 	rotateRequested = opsv1.RotateAnnotation
 )
@@ -38,20 +38,19 @@ const (
 // Ring holds the keys in a Diva's Secret.
 type Ring struct {
 	Current *keys.Pair
-	// Next is the new login key pair. It replaces Current as soon as all clients accept it.
+	// Next is the new login key pair. It replaces Current as soon as all client pods accept it.
 	Next *keys.Pair
-	// Previous is the old public key, which clients accept as long as a manager may log in with it. Former is the key
-	// pair of Previous; nil if it was lost with the Secret.
+	// Previous is the old public key, which client pods accept as long as a manager pod may log in with it. Former is
+	// the key pair of Previous; nil if it was lost with the Secret.
 	Previous string
 	Former   *keys.Pair
-	// Identity reports whether the manager has the current private key. It is false after the Secret was lost: the
-	// manager then still logs in with the old key, until all clients accept the new key.
+	// Identity reports whether the manager pods have the current private key. It is false after the Secret was lost:
+	// the manager pods then still log in with the old key, until all client pods accept the new key.
 	Identity bool
-	// Seed holds the random bytes from which the host key of each client is derived; "" if they were lost.
+	// Seed holds the random bytes from which the host key of each client pod is derived; "" if they were lost.
 	Seed string
-	// Shared is the host key pair that all clients of earlier versions of opcrew share; nil if there are no such
-	// clients or the pair was lost. FormerShared holds the public halves of lost pairs, which such clients may still
-	// use.
+	// Shared is the host key pair that all client pods of earlier versions of opcrew share; nil if there are no such
+	// pods or the pair was lost. FormerShared holds the public halves of lost pairs, which such pods may still use.
 	Shared       *keys.Pair
 	FormerShared []string
 	// Made is the creation time of the current key pair. Request is the value of the annotation by which the user
@@ -84,9 +83,9 @@ func Parse(secret *corev1.Secret) *Ring {
 	return r
 }
 
-// inUse returns the key pair that the manager uses or will use next. The Secret stores this pair three times: in
-// privateKey and in the manager's two keys. If a user edited one copy, inUse returns the key in the two unchanged
-// copies, because no client accepts the edited key.
+// inUse returns the key pair that the manager pods use or will use next. The Secret stores this pair three times: in
+// privateKey and in the manager pods' two keys. If a user edited one copy, inUse returns the key in the two unchanged
+// copies, because no client pod accepts the edited key.
 func inUse(stored, first, second *keys.Pair, previous string) *keys.Pair {
 	edited := stored != nil && first != nil && stored.Public == first.Public && stored.Public != previous
 	if second == nil || edited {

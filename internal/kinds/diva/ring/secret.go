@@ -14,7 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/names"
 )
 
-// Secret returns the Secret with the login key pair. clients are the clients whose host keys the manager must know.
+// Secret returns the Secret with the login key pair. clients are the client pods whose host keys the manager pods must
+// know.
 func (r *Ring) Secret(d *opsv1.Diva, extra, clients []string) *corev1ac.SecretApplyConfiguration {
 	data := map[string][]byte{
 		PrivateKey: r.Current.Private, PublicKey: []byte(r.Current.Public + "\n"),
@@ -26,7 +27,7 @@ func (r *Ring) Secret(d *opsv1.Diva, extra, clients []string) *corev1ac.SecretAp
 	if r.Next != nil {
 		data[nextPrivateKey] = r.Next.Private
 	}
-	if r.Shared != nil { // clients of earlier versions mount these
+	if r.Shared != nil { // client pods of earlier versions mount these
 		data[AuthorizedKeys] = []byte(r.Authorized(extra))
 		data[HostKey], data[HostPublicKey] = r.Shared.Private, []byte(r.Shared.Public+"\n")
 	}
@@ -42,7 +43,7 @@ func (r *Ring) Secret(d *opsv1.Diva, extra, clients []string) *corev1ac.SecretAp
 	return secret(d, names.SecretName(d), data).WithAnnotations(annotations)
 }
 
-// ServerSecret returns the Secret that clients mount. It contains no private key for logins.
+// ServerSecret returns the Secret that client pods mount. It contains no private key for logins.
 func (r *Ring) ServerSecret(d *opsv1.Diva, extra []string) *corev1ac.SecretApplyConfiguration {
 	return secret(d, names.ServerSecretName(d), map[string][]byte{
 		PublicKey: []byte(r.Current.Public + "\n"), AuthorizedKeys: []byte(r.Authorized(extra)), HostSeed: []byte(r.Seed),

@@ -15,7 +15,7 @@ func waitForUsableKey(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 }
 
 // begin creates a key ring if the Secret has none. Pods may still run with an old key that only the status records. In
-// that case clients accept both keys, and running managers keep logging in with the old key.
+// that case client pods accept both keys, and running manager pods keep logging in with the old key.
 func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring != nil {
 		return nil, false
@@ -30,7 +30,8 @@ func begin(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return r, true
 }
 
-// podsUseKey reports whether pods run that log in with the key that the status records.
+// podsUseKey reports whether pods may still use the key that the status records: the status has a key, and the Diva has
+// pods.
 func podsUseKey(d *opsv1.Diva, in Input) bool {
 	return d.Status.SSH != nil && d.Status.SSH.PublicKey != "" && len(in.Pods.Clients)+len(in.Pods.Managers) > 0
 }

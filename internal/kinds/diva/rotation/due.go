@@ -48,7 +48,7 @@ func Changing(d *opsv1.Diva, r *ring.Ring) bool {
 	return r.Phase() != opsv1.SSHInUse || d.Status.SSH != nil && d.Status.SSH.Phase != opsv1.SSHInUse && d.Status.SSH.Phase != ""
 }
 
-// Retiring reports whether clients may still accept the previous key although the Secret no longer contains it.
+// Retiring reports whether client pods may still accept the previous key although the Secret no longer contains it.
 func (p Pods) Retiring(d *opsv1.Diva, r *ring.Ring) bool {
 	s := d.Status.SSH
 	return s != nil && (s.Phase == opsv1.SSHSwitching || s.Phase == opsv1.SSHRetiring) &&

@@ -11,8 +11,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// mostFormerHosts is the maximum number of earlier shared host keys that a manager knows in addition to the current
-// shared key. Clients that were started before a host key was lost still use the lost key.
+// mostFormerHosts is the maximum number of earlier shared host keys that the manager pods know in addition to the
+// current shared key. Client pods that were started before a host key was lost still use the lost key.
 const mostFormerHosts = 3
 
 // restoreSeed adds a seed (random bytes for host keys) if the key ring has none, for example because an earlier version
@@ -26,8 +26,8 @@ func restoreSeed(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// restoreShared creates a new shared host key if only this key was lost from the Secret and clients of earlier versions
-// of opcrew exist.
+// restoreShared creates a new shared host key if only this key was lost from the Secret and client pods of earlier
+// versions of opcrew exist.
 func restoreShared(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Ring.Shared != nil || !in.Pods.Sharing {
 		return nil, false
@@ -35,7 +35,7 @@ func restoreShared(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return withShared(d, *in.Ring, in.Shared), true
 }
 
-// retireShared removes the shared host key when no client of an earlier version of opcrew is left. Such clients also
+// retireShared removes the shared host key when no client pod of an earlier version of opcrew is left. Such pods also
 // had the private login key, so opcrew then replaces the login key pair, unless the user provides it.
 func retireShared(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.Pods.Sharing || !in.Ring.Sharing() || in.phase() != opsv1.SSHInUse {

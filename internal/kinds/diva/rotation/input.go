@@ -18,8 +18,8 @@ type Input struct {
 	Ring *ring.Ring
 	// Given is the key pair that the user provides.
 	Given keys.Given
-	// Fresh, Shared and Seed are used where the key ring lacks them: a new login key pair, a host key pair for clients
-	// of earlier versions of opcrew, and random bytes for the host keys of clients.
+	// Fresh, Shared and Seed are used where the key ring lacks them: a new login key pair, a host key pair for client
+	// pods of earlier versions of opcrew, and random bytes for the host keys of client pods.
 	Fresh, Shared *keys.Pair
 	Seed          string
 	Pods          Pods
@@ -29,7 +29,7 @@ type Input struct {
 // Pods are the pods that are assigned to a node.
 type Pods struct {
 	Clients, Managers []Pod
-	// Known lists the names of the clients whose host keys the managers must know.
+	// Known lists the names of the client pods whose host keys the manager pods must know.
 	Known []string
 	// Sharing reports whether client pods that an earlier version of opcrew created exist or may still start. Such pods
 	// share one host key and mount the Secret with the login key pair.
@@ -39,7 +39,7 @@ type Pods struct {
 // Pod is a pod with the digest of the SSH files that it serves; "" if the digest is unknown.
 type Pod struct {
 	Name, Serves string
-	// Shared reports whether the pod is a client of an earlier version of opcrew, which uses the shared host key.
+	// Shared reports whether the pod is a client pod of an earlier version of opcrew, which uses the shared host key.
 	Shared bool
 }
 
@@ -54,7 +54,7 @@ func (in Input) wanted() *keys.Pair {
 // phase returns the phase of the key change that the key ring records.
 func (in Input) phase() opsv1.SSHPhase { return in.Ring.Phase() }
 
-// clientsBehind returns the number of clients that do not yet serve the files of a key ring.
+// clientsBehind returns the number of client pods that do not yet serve the files of a key ring.
 func (p Pods) clientsBehind(d *opsv1.Diva, r *ring.Ring) int {
 	n := 0
 	for _, pod := range p.Clients {
@@ -75,17 +75,17 @@ func (p Pods) managersBehind(d *opsv1.Diva, r *ring.Ring) int {
 	return n
 }
 
-// serves reports whether a client serves the files of a key ring.
+// serves reports whether a client pod serves the files of a key ring.
 func serves(d *opsv1.Diva, r *ring.Ring, client Pod) bool {
 	return client.Serves == ClientDigest(d, r, ring.Host{Name: client.Name, Shared: client.Shared})
 }
 
-// ClientDigest returns the digest of the files that a client should serve.
+// ClientDigest returns the digest of the files that a client pod should serve.
 func ClientDigest(d *opsv1.Diva, r *ring.Ring, host ring.Host) string {
 	return sshkeys.Digest(r.ClientFiles(keys.Extra(d), host))
 }
 
-// ManagerDigest returns the digest of the files that a manager should serve, if it must know the given clients.
+// ManagerDigest returns the digest of the files that a manager pod should serve, if it must know the given client pods.
 func ManagerDigest(d *opsv1.Diva, r *ring.Ring, known []string) string {
 	return sshkeys.Digest(r.ManagerFiles(d, known))
 }

@@ -20,7 +20,7 @@ func (p Pods) Status(d *opsv1.Diva, r *ring.Ring) *opsv1.SSHStatus {
 	switch {
 	case r.Shared != nil:
 		out.HostKey = r.Shared.Public
-	case p.Sharing && d.Status.SSH != nil: // running clients still have the host key that the status records
+	case p.Sharing && d.Status.SSH != nil: // running client pods still have the host key that the status records
 		out.HostKey, out.FormerHostKeys = d.Status.SSH.HostKey, d.Status.SSH.FormerHostKeys
 	}
 	switch {
@@ -57,7 +57,7 @@ func (p Pods) KeyStays(d *opsv1.Diva, r *ring.Ring) string {
 	return text + "; a key change that has already started continues: " + p.Progress(d, r)
 }
 
-// firstBehind names the first client that does not serve the files of the current step of a key change.
+// firstBehind names the first client pod that does not serve the files of the current step of a key change.
 func (p Pods) firstBehind(d *opsv1.Diva, r *ring.Ring) string {
 	for _, pod := range p.Clients {
 		if !serves(d, r, pod) {

@@ -4,9 +4,9 @@
 // Package rotation decides when the key ring of a Diva changes, one step at a time, and reports the progress. It does
 // no I/O. Package ring defines key rings and the files that pods get from them.
 //
-// A key change has three steps, so that no login fails: clients accept the new key in addition to the old key, the
-// manager logs in with the new key, and clients stop accepting the old key. Each step waits until all pods serve the
-// files of the previous step.
+// A key change has three steps, so that no login fails: client pods accept the new key in addition to the old key, the
+// manager pods log in with the new key, and client pods stop accepting the old key. Each step waits until all pods
+// serve the files of the previous step.
 package rotation
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/diva/ring"
 )
 
-// replaceNextPair replaces the new key pair if the user provides another one before all clients accept it.
+// replaceNextPair replaces the new key pair if the user provides another one before all client pods accept it.
 func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	g := in.Given.Pair
 	if in.phase() != opsv1.SSHAuthorizing || in.Ring.Next == nil || g == nil || g.Public == in.Ring.Next.Public {
@@ -22,12 +22,12 @@ func replaceNextPair(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForClients keeps the key ring unchanged until all clients accept the new key.
+// waitForClients keeps the key ring unchanged until all client pods accept the new key.
 func waitForClients(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHAuthorizing && in.Pods.clientsBehind(d, in.Ring) > 0
 }
 
-// switchManager makes the manager log in with the new key, which all clients now accept.
+// switchManager makes the manager pods log in with the new key, which all client pods now accept.
 func switchManager(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.phase() != opsv1.SSHAuthorizing {
 		return nil, false
@@ -41,12 +41,12 @@ func switchManager(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// waitForManagers keeps the key ring unchanged until all managers log in with the new key.
+// waitForManagers keeps the key ring unchanged until all manager pods log in with the new key.
 func waitForManagers(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return in.Ring, in.phase() == opsv1.SSHSwitching && in.Pods.managersBehind(d, in.Ring) > 0
 }
 
-// retirePrevious makes clients reject the previous key, which no manager uses any more.
+// retirePrevious makes client pods reject the previous key, which no manager pod uses any more.
 func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if in.phase() != opsv1.SSHSwitching {
 		return nil, false
@@ -56,7 +56,7 @@ func retirePrevious(_ *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	return &out, true
 }
 
-// startRotation makes clients accept a new key in addition to the current key.
+// startRotation makes client pods accept a new key in addition to the current key.
 func startRotation(d *opsv1.Diva, in Input) (*ring.Ring, bool) {
 	if !Due(d, in.Ring, in.Given, in.Now) {
 		return nil, false

@@ -23,11 +23,11 @@ type Expected struct {
 	Storage opsv1.Storage
 }
 
-// unnumbered is the number of expected claims without an ordinal, which are the managers' claims. ExpectedClaims
-// returns them before the clients' claims.
+// unnumbered is the number of expected claims without an ordinal, which are the manager pods' claims. ExpectedClaims
+// returns them before the client pods' claims.
 const unnumbered = 2
 
-// ExpectedClaims returns the claims that the spec requires, with the clients' claims sorted by ordinal.
+// ExpectedClaims returns the claims that the spec requires, with the client pods' claims sorted by ordinal.
 func ExpectedClaims(d *opsv1.Diva) []Expected {
 	out := managersClaims(d)
 	for i := range d.Spec.Client.Replicas {
@@ -40,7 +40,7 @@ func managersClaims(d *opsv1.Diva) []Expected {
 	return []Expected{{names.Managers(d).Name, d.Spec.Manager.Storage}, {names.ExtraClaim(d), d.Spec.Extra.Storage}}
 }
 
-// clientClaims returns the clients' claims sorted by name, including claims of removed clients.
+// clientClaims returns the client pods' claims sorted by name, including claims of removed clients.
 func (in Input) clientClaims() []*corev1.PersistentVolumeClaim {
 	var out []*corev1.PersistentVolumeClaim
 	for _, name := range slices.Sorted(maps.Keys(in.Claims)) {

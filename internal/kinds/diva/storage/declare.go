@@ -13,8 +13,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// claim returns a claim of the manager. If an earlier Diva left the claim behind, its immutable fields stay unchanged,
-// and the condition StorageReady reports the difference.
+// claim returns a claim of the manager pods. If an earlier Diva left the claim behind, its immutable fields stay
+// unchanged, and the condition StorageReady reports the difference.
 func (in Input) claim(name string, s opsv1.Storage) ensure.Child {
 	live := in.Claims[name]
 	spec := claimSpec(s, in.managerSize(s, live))
@@ -40,8 +40,8 @@ func claimSpec(s opsv1.Storage, size resource.Quantity) *corev1ac.PersistentVolu
 			WithRequests(corev1.ResourceList{corev1.ResourceStorage: size}))
 }
 
-// Template returns the clients' claim template for the StatefulSet. It has no kind and apiVersion: the API server does
-// not return these fields for a template, so opcrew would see drift forever.
+// Template returns the client pods' claim template for the StatefulSet. It has no kind and apiVersion: the API server
+// does not return these fields for a template, so opcrew would see drift forever.
 func Template(d *opsv1.Diva, size resource.Quantity) *corev1ac.PersistentVolumeClaimApplyConfiguration {
 	return (&corev1ac.PersistentVolumeClaimApplyConfiguration{}).WithName(names.ClaimTemplate).WithLabels(names.Clients(d).Labels).
 		WithSpec(claimSpec(d.Spec.Client.Storage, size))

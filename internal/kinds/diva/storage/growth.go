@@ -14,8 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
-// resizes returns the patches that change the size of clients' claims. Claims of removed clients are resized too,
-// because they are used again when the clients are added again.
+// resizes returns the patches that change the size of client pods' claims. Claims of removed client pods are resized
+// too, because they are used again when these pods are added again.
 func (in Input) resizes() []kit.Patch {
 	var out []kit.Patch
 	desired := Size(in.Diva.Spec.Client.Storage)
@@ -29,8 +29,8 @@ func (in Input) resizes() []kit.Patch {
 	return out
 }
 
-// managerSize returns the size that a claim of the manager should request. Volumes cannot shrink, so this is the larger
-// of the spec's size and the claim's size. A request that the volume never reached can be lowered again.
+// managerSize returns the size that a claim of the manager pods should request. Volumes cannot shrink, so this is the
+// larger of the spec's size and the claim's size. A request that the volume never reached can be lowered again.
 func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim) resource.Quantity {
 	desired := Size(s)
 	if claim == nil || in.takesBack(claim, desired) {
@@ -42,9 +42,9 @@ func (in Input) managerSize(s opsv1.Storage, claim *corev1.PersistentVolumeClaim
 	return desired
 }
 
-// templateSize returns the size of new clients' claims. To change it, opcrew must recreate the StatefulSet, whose pods
-// keep running. Therefore a larger size applies only after the claims of these pods have been resized. A smaller size
-// applies at once.
+// templateSize returns the size of new client pods' claims. To change it, opcrew must recreate the StatefulSet, whose
+// pods keep running. Therefore a larger size applies only after the claims of these pods have been resized. A smaller
+// size applies at once.
 func (in Input) templateSize() resource.Quantity {
 	desired := Size(in.Diva.Spec.Client.Storage)
 	if in.Template == nil {

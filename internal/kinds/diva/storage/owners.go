@@ -20,7 +20,7 @@ import (
 
 const divaKind = "Diva"
 
-// ownerPatches sets the Diva as an owner of clients' claims if the claims should be deleted with the Diva, and
+// ownerPatches sets the Diva as an owner of client pods' claims if the claims should be deleted with the Diva, and
 // otherwise removes this owner. The retention policy of the StatefulSet cannot do this: it would also delete claims
 // when a user deletes the StatefulSet.
 func (in Input) ownerPatches() []kit.Patch {
@@ -41,7 +41,7 @@ func (in Input) ownerPatches() []kit.Patch {
 	return out
 }
 
-// labelPatches restores opcrew's labels on clients' claims that lost them, because the cache only contains labelled
+// labelPatches restores opcrew's labels on client pods' claims that lost them, because the cache only contains labelled
 // claims. A claim whose labels name another owner is skipped.
 func (in Input) labelPatches() []kit.Patch {
 	var out []kit.Patch

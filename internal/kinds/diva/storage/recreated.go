@@ -39,7 +39,7 @@ func (in Input) status() *opsv1.StorageStatus {
 	out.Least = in.leastSizes()
 	if newest, all := in.newest(); all && !newest.IsZero() {
 		out.Clients = max(out.Clients, d.Spec.Client.Replicas)
-		if out.Newest == nil || out.Newest.Before(&newest) { // includes the claims of clients that were removed by scaling down
+		if out.Newest == nil || out.Newest.Before(&newest) { // includes the claims of client pods that were removed by scaling down
 			out.Newest = &newest
 		}
 	}

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package storage decides about the claims of a Diva: their sizes, owners and labels, and the condition StorageReady.
-// It does no I/O. It returns the claims of the manager, and patches for the claims that the StatefulSet created.
+// It does no I/O. It returns the claims of the manager pods, and patches for the claims that the StatefulSet created.
 package storage
 
 import (
@@ -19,11 +19,11 @@ import (
 
 // Decision holds what to do about the claims and what to report.
 type Decision struct {
-	// TemplateSize is the size of new clients' claims.
+	// TemplateSize is the size of new client pods' claims.
 	TemplateSize resource.Quantity
-	// Shared reports whether several nodes can mount all volumes of the manager at the same time.
+	// Shared reports whether several nodes can mount all volumes of the manager pods at the same time.
 	Shared bool
-	// Children are the manager's claims. Patches change the clients' claims.
+	// Children are the manager pods' claims. Patches change the client pods' claims.
 	Children []ensure.Child
 	Patches  []kit.Patch
 	Status   *opsv1.StorageStatus

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-// For one backup, the status is written twice: before the pod is created, and at the end of the run.
+// For one backup, the status is written twice: before its pod is created, and when the backup has ended.
 func TestOneBackupTakesAPodAndTwoStatuses(t *testing.T) {
 	s := newSite(t)
 	s.made(secret("aws"))

@@ -49,7 +49,7 @@ func TestARunThatFailedIsMadeAgainBeforeTheNextTimeOfTheSchedule(t *testing.T) {
 	env.Settled(t, env.Audit.Mark(t))
 	s.operator.Stop()
 	before := b.DeepCopy()
-	// Set the end of the run to almost a minute ago, so that the retry is about to start.
+	// Set the end of the failed run to almost a minute ago, so that the retry is about to start.
 	ended := metav1.NewTime(b.Status.Run.Due.Add(time.Second - time.Minute))
 	b.Status.Run.Ended = &ended
 	if err := env.Client.Status().Patch(t.Context(), b, client.MergeFrom(before)); err != nil {

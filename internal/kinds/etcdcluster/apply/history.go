@@ -22,8 +22,8 @@ type Histories struct {
 	last map[types.NamespacedName]steps.History
 }
 
-// Of returns the history of the cluster with the given name and etcd cluster ID. The history is empty if the recorded
-// one belongs to an earlier cluster with the same name.
+// Of returns what opcrew did to the data of the cluster with the given name and etcd cluster ID. The result is empty if
+// the record belongs to an earlier cluster with the same name.
 func (u *Histories) Of(key types.NamespacedName, cluster string) steps.History {
 	u.mu.Lock()
 	defer u.mu.Unlock()

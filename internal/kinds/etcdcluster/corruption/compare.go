@@ -22,7 +22,8 @@ type finding struct {
 	agree bool
 	// corrupt holds the IDs of voters whose data differs from the data of the majority.
 	corrupt []uint64
-	// undecided explains why neither a majority nor agreement was found.
+	// undecided explains why the comparison gave no result, for example because no majority of the voters has the same
+	// data, or because the data of a voter could not be read.
 	undecided string
 }
 

@@ -80,8 +80,8 @@ func (in *Input) volumeFor(quota int64) string {
 	return ""
 }
 
-// contents names what may fill the members: keys, and the history that a compaction keeps. etcd does not report the
-// share of each.
+// contents names what may fill the members: keys, and the revision history that a compaction keeps. etcd does not
+// report the share of each.
 func (in *Input) contents() string {
 	switch keep := in.keepRevisions(); keep {
 	case 0:
@@ -94,7 +94,7 @@ func (in *Input) contents() string {
 }
 
 // otherWay says what users can do if they do not want to set a larger quota. Deleting keys is not enough, because they
-// still take up space in the history that is kept.
+// still take up space in the revision history that a compaction keeps.
 func (in *Input) otherWay() string {
 	if keep := in.keepRevisions(); keep > 0 {
 		return fmt.Sprintf("delete keys and set spec.upkeep.keepRevisions lower than %d: deleted keys take up room as long as their revisions are kept", keep)

@@ -15,8 +15,8 @@ const (
 	// quotaVariable is the variable for the maximum size of a member's data. defaultQuota is etcd's default, in bytes.
 	quotaVariable = "ETCD_QUOTA_BACKEND_BYTES"
 	defaultQuota  = 2 << 30
-	// fullPercent is the percentage of the quota above which opcrew compacts the history. If members use less, a
-	// defragmentation is enough.
+	// fullPercent is the percentage of the quota above which opcrew compacts the revision history. If members use less,
+	// a defragmentation is enough.
 	fullPercent = 80
 	// shortPercent is the largest percentage of the quota that data may take up when opcrew clears the alarm. Above it,
 	// etcd would raise the alarm again at once.
@@ -64,8 +64,8 @@ func (in *Input) isShort() bool {
 	})
 }
 
-// compactTo returns the revision up to which to compact the history now. It returns 0 if the data in use is not large
-// enough, all of the history must be kept, or the last compaction was too recent.
+// compactTo returns the revision up to which to compact the revision history of etcd now. It returns 0 if the data in
+// use is not large enough, all of the history must be kept, or the last compaction was too recent.
 func (in *Input) compactTo() int64 {
 	revision, full := int64(0), false
 	for _, m := range in.View.Voters() {

@@ -20,8 +20,8 @@ func AwaitWork(in *Input) steps.Verdict {
 	return steps.Verdict{Waits: "the " + in.View.Work}
 }
 
-// MakeRoom frees space while the alarm NOSPACE is raised, as etcd's documentation advises: compact the history,
-// defragment one member after the other, and clear the alarm.
+// MakeRoom frees space while the alarm NOSPACE is raised, as etcd's documentation advises: compact the revision
+// history, defragment one member after the other, and clear the alarm.
 func MakeRoom(in *Input) steps.Verdict {
 	alarms := model.Alarms(in.View, etcd.AlarmNoSpace)
 	if orphaned := model.OrphanedAlarms(in.View, alarms); len(orphaned) > 0 {

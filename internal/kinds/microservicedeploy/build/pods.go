@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package build declares the pods of a MicroServiceDeploy. It makes no decisions: the caller passes the revision and
-// its configuration.
+// Package build declares the pods of a MicroServiceDeploy. It makes no decisions: the caller passes the revision (an
+// image and its configuration) to run.
 package build
 
 import (
@@ -31,7 +31,7 @@ const ConfigHashAnnotation = "opcrew.io/config-hash"
 // Pods holds the input for the pod template in addition to the spec.
 type Pods struct {
 	Revision customv1.Revision
-	// Config is the configuration of the revision; nil if the revision has none.
+	// Config is the configuration of Revision; nil if Revision has none.
 	Config *config.Config
 	// AgentImage is the image of the proxy container.
 	AgentImage string

@@ -21,8 +21,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 )
 
-// Dir is the folder in which the configuration is mounted. It has one file for each key, and the file File with the
-// whole text.
+// Dir is the folder in which the configuration is mounted. It has one file for each key, and one file, named by File,
+// with the whole text.
 const (
 	Dir  = "/etc/microservice"
 	File = "config.properties"

@@ -84,7 +84,7 @@ func (s *shop) object(options ...option) *customv1.MicroServiceDeploy {
 	return m
 }
 
-// make creates an object of any kind.
+// make creates the given object, which may have any type.
 func (s *shop) make(object client.Object) {
 	s.Helper()
 	if object.GetNamespace() == "" {

@@ -24,8 +24,9 @@ import (
 // suitable, because a ReplicaSet that is used again gets a new number.
 const RevisionAnnotation = "opcrew.io/revision"
 
-// RevisionHashAnnotation holds a hash of the revision in a pod template. If another client changed the revision number,
-// image or configuration in the template, the hash does not match, and opcrew does not use the template as a revision.
+// RevisionHashAnnotation holds, in a pod template, a hash of its revision. If another client changed the revision
+// number, image or configuration in the template, the hash does not match, and opcrew does not use the template as a
+// revision.
 const RevisionHashAnnotation = "opcrew.io/revision-hash"
 
 // MostKept is the number of old ReplicaSets that a Deployment keeps.

@@ -27,9 +27,9 @@ var (
 	histories = flag.Uint64("histories", 600, "number of random histories")
 )
 
-// history simulates random actions of users and other owners on one node and its pools. The field twin is a copy of the
-// node without opcrew: it gets only the changes of others. When opcrew has removed all its settings at the end, the
-// node must equal the twin.
+// history simulates random actions of users and other owners on one node and its pools. twin is a copy of the node
+// without opcrew: it gets only the changes of others. When opcrew has removed all its settings at the end, the node
+// must equal the twin.
 type history struct {
 	*world
 	*rand.Rand

@@ -97,7 +97,7 @@ func (in Pods) changeFirst(c *redisv1alpha1.RedisEnterpriseCluster) string {
 }
 
 // reason returns the reason for the condition PodsReady. If a planned change keeps pods from being ready, this change
-// is the reason. If no such change is in progress, the function returns the parameter otherwise.
+// is the reason. If no such change is in progress, the function returns the reason that the caller passes.
 func (in Pods) reason(c *redisv1alpha1.RedisEnterpriseCluster, otherwise string) string {
 	switch n := in.Members.Replicas(); {
 	case in.Members.Set != nil && n > desired.Nodes(c):

@@ -20,7 +20,9 @@ func (r *Runner) Choose(in Input, plan *kit.Plan) {
 	d := in.Decision
 	take := func(ctx context.Context) error { return r.take(ctx, in) }
 	switch {
-	case d.Step == ring.Step(redis.StopMove{}): // first, because the move would otherwise go on while the other changes wait
+	case d.Step == ring.Step(redis.StopMove{}):
+		// This case comes first. If opcrew took another step first, the move that must stop would continue until that
+		// step is done.
 		plan.Step = &kit.Step{Name: d.Step.String(), Why: d.Why.Doing, DuringPause: true, Do: take}
 	case len(in.Pending) > 0 && !in.Stale:
 		plan.Step = &kit.Step{Name: "give servers their settings", Do: func(ctx context.Context) error { return r.tune(ctx, in) }}

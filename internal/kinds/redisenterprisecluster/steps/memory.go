@@ -63,8 +63,8 @@ func (m *Memory) IsAnother(key types.NamespacedName, uid types.UID) (another boo
 	return another
 }
 
-// Recall returns what is known about a cluster. The function complete reports whether all servers have their settings.
-// Its argument maps the Run of each server (see Known.Tuned) to the generation of settings that the server has.
+// Recall returns what is known about a cluster. The given function reports whether all servers have their settings. Its
+// argument maps the Run of each server (see Known.Tuned) to the generation of settings that the server has.
 func (m *Memory) Recall(key types.NamespacedName, now time.Time, complete func(map[string]string) bool) Known {
 	return m.clusters.Update(key, func(k Known) Known {
 		if k.Since.IsZero() {

@@ -17,14 +17,14 @@ const least = 20480
 type data struct {
 	// live is the size of the current keys. history is the size of their earlier values. Both are in bytes.
 	live, history int64
-	// revision is the latest revision. compacted is the revision up to which the history was compacted.
+	// revision is the latest revision. compacted is the revision up to which the revision history was compacted.
 	revision, compacted int64
 }
 
 func (d data) inUse() int64 { return least + d.live + d.history }
 
-// compact removes the history up to a revision. The size of the history shrinks in proportion to the number of removed
-// revisions.
+// compact removes the revision history up to the given revision. The size of the history shrinks in proportion to the
+// number of removed revisions.
 func (d *data) compact(revision int64) {
 	d.history = d.history * (d.revision - revision) / (d.revision - d.compacted)
 	d.compacted = revision

@@ -99,8 +99,9 @@ func (n *node) miss(p *peer) {
 	}
 }
 
-// hearOfOthers reads the node table of the server other. If n does not know a server that other can reach, n will
-// introduce itself to that server. If n knows the server but cannot reach it, n takes its address from the table.
+// hearOfOthers makes n read the node table of another server. n will introduce itself to each server that the other
+// server can reach and that n does not know. If n knows a server but cannot reach it, n takes its address from the
+// table.
 func (n *node) hearOfOthers(other *node) {
 	for _, p := range other.known() {
 		if p.id == n.id || other.reach(p) == nil || time.Now().Before(n.banned[p.id]) {

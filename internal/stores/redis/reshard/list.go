@@ -10,8 +10,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// list returns keys of each slot; the parameter most limits their number per slot. If the answer is larger than the
-// operator accepts, list requests fewer slots or keys per command, because key names may be long.
+// list returns keys of each slot, at most the given number per slot. If the answer is larger than the operator accepts,
+// list requests fewer slots or keys per command, because key names may be long.
 func (b *batch) list(ctx context.Context, slots []int, most int) ([][]any, error) {
 	out, err := b.ask(ctx, slots, most)
 	switch half := len(slots) / 2; {

@@ -16,8 +16,8 @@ func (m *mover) portions(ctx context.Context, move Move) ([][]int, error) {
 	return cut(slots, counts, m.bytesPerSlot()*int64(len(slots)), m.bytesAtOnce()), nil
 }
 
-// cut divides slots into groups that are not larger than the parameter most, in bytes. A larger slot forms a group of
-// its own. keys holds the number of keys of each slot. bytes is the total size of all keys.
+// cut divides slots into groups. most is the maximum size of a group in bytes. A larger slot forms a group of its own.
+// keys holds the number of keys of each slot. bytes is the total size of all keys.
 func cut(slots []int, keys []int64, bytes, most int64) [][]int {
 	total := int64(0)
 	for _, n := range keys {

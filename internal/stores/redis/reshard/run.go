@@ -46,7 +46,7 @@ func abridged(slots []int) string {
 	return fmt.Sprintf("%s and %d more", ranges[:most], ranges[most:].Len())
 }
 
-// The method some moves one group of slots, with a slot migration job or key by key.
+// some moves one group of slots, with a slot migration job or key by key.
 func (m *mover) some(ctx context.Context, move Move, slots []int) error {
 	if m.plan.ByJobs {
 		return m.batch(ctx, move, slots, (*batch).carryByJob)

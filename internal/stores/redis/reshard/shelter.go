@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/server"
 )
 
-// shelter waits until the destination has a replica that is behind by no more than the parameter most, in bytes.
-// Without such a replica, the loss of the destination would lose all data that it has received.
+// shelter waits until the destination has a replica that is behind by at most the given number of bytes. Without such a
+// replica, the loss of the destination would lose all data that it has received.
 func (b *batch) shelter(ctx context.Context, most int64) error {
 	for until := b.clock.Now().Add(shelterPatience); ; {
 		answers, err := b.do(ctx, b.To.Address, server.Command{"INFO", "replication"})

@@ -41,7 +41,7 @@ func (e *LargeKeyError) Error() string {
 		"or run Valkey 9.1.2 or later on all servers, which has no such limit", key, e.Bytes>>20, mostOfAKey>>20)
 }
 
-// leaveOut removes a slot from the batch if one of its keys is too large. The error large reports the first such key.
+// leaveOut removes a slot from the batch if one of its keys is too large. large is an error about the first such key.
 func (b *batch) leaveOut(ctx context.Context) (large, err error) {
 	if small, err := b.small(ctx); small || err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (b *batch) small(ctx context.Context) (bool, error) {
 	return err == nil && used <= mostOfAKey, nil
 }
 
-// weigh measures the keys of slots, and returns the slots in which no key is too large (light). The error tooLarge
-// reports the first key that is too large.
+// weigh measures the keys of slots, and returns the slots in which no key is too large (light). tooLarge is an error
+// about the first key that is too large.
 func (b *batch) weigh(ctx context.Context, slots []int) (light []int, tooLarge, err error) {
 	listed, err := b.list(ctx, slots, mostWeighed)
 	if err != nil {

@@ -83,8 +83,8 @@ func meetingsAt(p *proc, members []*proc) []redis.Meeting {
 	return out
 }
 
-// unrelated returns servers that are not in the cluster of the server hub, but claim slots that this cluster also
-// claims. No chain of servers that know each other connects them to hub.
+// unrelated returns servers that are not in the cluster of the given server (hub), but claim slots that this cluster
+// also claims. No chain of servers that know each other connects them to hub.
 func unrelated(members []*proc, hub *proc) (out verdict, found []*proc) {
 	circle := circle(members, hub)
 	for _, p := range members {

@@ -76,7 +76,7 @@ func (ps processes) followers(id string) []*proc {
 	return ps.where(func(p *proc) bool { return p.replica() && p.status.PrimaryID == id })
 }
 
-// secured reports whether a primary has a replica in sync other than the server except.
+// secured reports whether a primary has a replica in sync, not counting the excepted server.
 func (ps processes) secured(primary, except *proc) bool {
 	return slices.ContainsFunc(ps.followers(primary.id()), func(p *proc) bool { return p != except && p.status.LinkUp })
 }
