@@ -9,6 +9,8 @@ import (
 
 	"go.uber.org/zap/zapcore"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/opcrew/opcrew/internal/kinds"
 )
 
 // flags holds the values of the command line flags.
@@ -43,7 +45,7 @@ const (
 func parse() *flags {
 	f := &flags{}
 	flag.StringVar(&f.layer, "layer", "", "serve only the kinds of one layer: machines, applications or data; empty means all layers")
-	flag.StringVar(&f.kinds, "kinds", "", "serve only the kinds in this comma-separated list; the kinds are "+strings.Join(names(kinds()), ", "))
+	flag.StringVar(&f.kinds, "kinds", "", "serve only the kinds in this comma-separated list; the kinds are "+strings.Join(names(kinds.All()), ", "))
 	flag.StringVar(&f.namespaces, "namespaces", "", "serve namespaced kinds only in the namespaces of this comma-separated list; empty means all namespaces")
 	flag.StringVar(&f.metrics, "metrics-bind-address", ":8443", "address that serves metrics over TLS to authorized clients; 0 disables it")
 	flag.StringVar(&f.probes, "health-probe-bind-address", ":8081", "address that serves /healthz and /readyz; 0 disables it")

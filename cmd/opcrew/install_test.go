@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -71,7 +72,7 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 	} {
 		wanted = append(wanted, "ValidatingAdmissionPolicy/"+name, "ValidatingAdmissionPolicyBinding/"+name)
 	}
-	for _, kind := range kinds() {
+	for _, kind := range kinds.All() {
 		for _, crd := range kind.CRDs {
 			wanted = append(wanted, "CustomResourceDefinition/"+crd)
 		}

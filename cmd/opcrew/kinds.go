@@ -8,34 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcrew/opcrew/internal/kinds/activity"
-	"github.com/opcrew/opcrew/internal/kinds/appservice"
-	"github.com/opcrew/opcrew/internal/kinds/diva"
-	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
-	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
-	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
-	"github.com/opcrew/opcrew/internal/kinds/memcached"
-	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool"
-	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
 	"github.com/opcrew/opcrew/internal/kit"
 )
-
-// kinds returns all kinds. This is the only list of them: a new kind needs a package and a line here.
-func kinds() []kit.Registration {
-	return []kit.Registration{
-		nodepool.Kind(),
-		activity.Kind(),
-		appservice.Kind(),
-		microservicedeploy.Kind(),
-		diva.Kind(),
-		memcached.Kind(),
-		etcdcluster.Kind(),
-		etcdbackup.Kind(),
-		etcdrestore.Kind(),
-		redisenterprisecluster.Kind(),
-	}
-}
 
 // choose returns the kinds that belong to a layer (machines, applications or data) and whose names are in a list. An
 // empty layer or list selects all kinds.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/workload"
 	"github.com/opcrew/opcrew/test/testenv/operator"
@@ -66,7 +67,7 @@ func message(err error) string {
 
 func TestEveryKindIsComplete(t *testing.T) {
 	seen := map[string]bool{}
-	for _, kind := range kinds() {
+	for _, kind := range kinds.All() {
 		if kind.Name == "" || kind.Name != strings.ToLower(kind.Name) || seen[kind.Name] {
 			t.Errorf("expected a name of its own in lower case, got %q", kind.Name)
 		}
@@ -84,7 +85,7 @@ func TestEveryKindIsComplete(t *testing.T) {
 }
 
 // The Makefile lists the kinds of each layer (machines, applications or data) to generate the roles, while the
-// processes use kinds.go. Both lists must agree.
+// processes use kinds.All. Both lists must agree.
 func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	if err != nil {
@@ -100,12 +101,12 @@ func TestTheMakefileKnowsTheKindsOfEachLayer(t *testing.T) {
 		t.Errorf("expected LAYERS to list the layers of the kit:\n%s", diff)
 	}
 	for _, layer := range layers {
-		served, err := choose(kinds(), layer, "")
+		served, err := choose(kinds.All(), layer, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(names(served), listed["KINDS_"+layer], cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("expected KINDS_%s to list what kinds.go has in that layer:\n%s", layer, diff)
+			t.Errorf("expected KINDS_%s to list the kinds of that layer in internal/kinds/kinds.go:\n%s", layer, diff)
 		}
 	}
 }
@@ -124,7 +125,7 @@ func TestEveryLayerIsDeployedWithItsKindsAndRights(t *testing.T) {
 				}
 			}
 			rules := rulesOf(t, filepath.Join(dir, "role.yaml"))
-			served, _ := choose(kinds(), layer, "")
+			served, _ := choose(kinds.All(), layer, "")
 			for _, kind := range served {
 				for _, crd := range kind.CRDs {
 					if !allowed(rules, crd, "watch") {
@@ -132,7 +133,7 @@ func TestEveryLayerIsDeployedWithItsKindsAndRights(t *testing.T) {
 					}
 				}
 			}
-			for _, kind := range kinds() {
+			for _, kind := range kinds.All() {
 				if kind.Layer == layer {
 					continue
 				}
@@ -230,7 +231,7 @@ func TestAProcessOutsideWantsTheLeasesOfTheLayersThatItServes(t *testing.T) {
 		"etcdcluster,memcached":    {"opcrew-data"},
 		"diva,activity,appservice": {"opcrew-applications", "opcrew-machines"},
 	} {
-		served, err := choose(kinds(), "", list)
+		served, err := choose(kinds.All(), "", list)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command opcrew runs the operators of all kinds (kinds.go), or of one layer (machines, applications or data), in one
+// Command opcrew runs the operators of all kinds (internal/kinds), or of one layer (machines, applications or data), in one
 // process. This package parses the flags and connects the parts. internal/kit contains the code that all kinds share,
 // and internal/kinds has a package for each kind.
 package main
@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/opcrew/opcrew/api/common"
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -42,7 +43,7 @@ func main() {
 }
 
 func run(ctx context.Context, f *flags) error {
-	served, err := choose(kinds(), f.layer, f.kinds)
+	served, err := choose(kinds.All(), f.layer, f.kinds)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ func TestImportsPointDownAndKindsDoNotImportEachOther(t *testing.T) {
 		{"internal/kinds/diva", "internal/kit"}:                           true,
 		{"internal/kinds/diva", "internal/kinds/diva/ssh"}:                true,
 		{"internal/kinds/diva", "internal/kinds/memcached"}:               false,
+		{"internal/kinds", "internal/kinds/diva"}:                         true,
+		{"internal/kinds/diva", "internal/kinds"}:                         false,
 		{"internal/kit", "internal/kinds/diva"}:                           false,
 		{"internal/kinds/etcdcluster", "internal/agents/etcdgate"}:        false,
 		{"internal/agents/etcdgate", "internal/podapi/etcdstart"}:         true,

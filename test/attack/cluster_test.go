@@ -16,16 +16,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/opcrew/opcrew/internal/kinds/activity"
-	"github.com/opcrew/opcrew/internal/kinds/appservice"
-	"github.com/opcrew/opcrew/internal/kinds/diva"
-	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
-	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
-	"github.com/opcrew/opcrew/internal/kinds/memcached"
-	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool"
-	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/operator"
@@ -40,10 +32,15 @@ type cluster struct {
 	trim func(any) (any, error)
 }
 
-// userRoles are the roles in config/users for namespaced kinds. The tenant gets them in one namespace.
-var userRoles = []string{
-	"opcrew-activity-editor", "opcrew-appservice-editor", "opcrew-diva-editor", "opcrew-etcdbackup-editor", "opcrew-etcdcluster-editor",
-	"opcrew-etcdrestore-editor", "opcrew-memcached-editor", "opcrew-microservicedeploy-editor", "opcrew-redisenterprisecluster-editor",
+// userRoles returns the roles in config/users for namespaced kinds. The tenant gets them in one namespace.
+func userRoles() []string {
+	var roles []string
+	for _, kind := range kinds.All() {
+		if kind.Name != "nodepool" { // a NodePool has no namespace
+			roles = append(roles, "opcrew-"+kind.Name+"-editor")
+		}
+	}
+	return roles
 }
 
 func TestMain(m *testing.M) {
@@ -64,19 +61,15 @@ func start(t *testing.T, crds string, adjust func(kit.Registration) kit.Registra
 	t.Helper()
 	d := &dials{}
 	layers, scheme := map[string][]kit.Registration{}, runtime.NewScheme()
-	adds := []func(*runtime.Scheme) error{clientgoscheme.AddToScheme}
-	for _, kind := range []kit.Registration{
-		nodepool.Kind(), activity.Kind(), appservice.Kind(), microservicedeploy.Kind(), diva.Kind(), memcached.Kind(),
-		etcdcluster.KindWith(d.etcd), etcdbackup.Kind(), etcdrestore.Kind(), redisenterprisecluster.Kind(),
-	} {
-		layers[kind.Layer], adds = append(layers[kind.Layer], adjust(kind)), append(adds, kind.AddToScheme)
+	for _, kind := range kinds.All(etcdcluster.KindWith(d.etcd)) {
+		layers[kind.Layer] = append(layers[kind.Layer], adjust(kind))
 	}
-	for _, add := range adds {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kinds.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles, trim: kit.Trim}
+	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles(), trim: kit.Trim}
 	keepOffControlPlane(t, c.env)
 	for layer := range layers {
 		operator.New(c.env, layers[layer]...).CheckingOperator(t)

@@ -8,7 +8,6 @@ package attack
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -39,7 +38,7 @@ func undefended(t *testing.T) *cluster {
 	if err := c.env.Client.Create(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
-	c.roles, c.trim = append(slices.Clone(userRoles), all.Name), everything
+	c.roles, c.trim = append(userRoles(), all.Name), everything
 	return c
 }
 

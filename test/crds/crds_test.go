@@ -13,14 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
-	appv1 "github.com/opcrew/opcrew/api/app/v1"
-	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
-	customv1 "github.com/opcrew/opcrew/api/custom/v1"
-	egov1 "github.com/opcrew/opcrew/api/ego/v1"
-	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
-	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
-	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
-	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/test/testenv"
 )
 
@@ -28,7 +21,7 @@ var env *testenv.Env
 
 func TestMain(m *testing.M) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, etcdv1beta2.AddToScheme, redisv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kinds.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -42,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestManifestsAreAcceptedAndRefusedAsTheTableSays(t *testing.T) {
-	dirs, err := kinds()
+	dirs, err := folders()
 	if err != nil {
 		t.Fatal(err)
 	}

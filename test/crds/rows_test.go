@@ -101,8 +101,8 @@ func (r *row) expect(docs []manifest.Document, refuse bool) error {
 	return nil
 }
 
-// kinds returns the names of the directories in testdata, one for each kind.
-func kinds() ([]string, error) {
+// folders returns the names of the directories in testdata, one for each kind.
+func folders() ([]string, error) {
 	entries, err := os.ReadDir("testdata")
 	if err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ import (
 	"github.com/opcrew/opcrew/test/fields/table"
 )
 
-// kinds maps the names of Kubernetes kinds that rows check to their group and version.
-var kinds = map[string]schema.GroupVersion{
+// versions maps the names of Kubernetes kinds that rows check to their group and version.
+var versions = map[string]schema.GroupVersion{
 	"ConfigMap": {Version: "v1"}, "Node": {Version: "v1"}, "PersistentVolumeClaim": {Version: "v1"}, "Pod": {Version: "v1"},
 	"ResourceQuota": {Version: "v1"}, "Secret": {Version: "v1"}, "Service": {Version: "v1"}, "ServiceAccount": {Version: "v1"},
 	"Deployment": {Group: "apps", Version: "v1"}, "StatefulSet": {Group: "apps", Version: "v1"},
@@ -57,7 +57,7 @@ func (t *trial) find(ctx context.Context, from client.Reader, see table.See) ([]
 	if see.Kind == "self" {
 		return t.get(ctx, from, t.gvk(), t.name)
 	}
-	group, ok := kinds[see.Kind]
+	group, ok := versions[see.Kind]
 	if !ok {
 		return nil, fmt.Errorf("add kind %s to the list in look_test.go", see.Kind)
 	}

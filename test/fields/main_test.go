@@ -21,15 +21,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/opcrew/opcrew/internal/kinds/activity"
-	"github.com/opcrew/opcrew/internal/kinds/appservice"
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/internal/kinds/diva"
-	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
-	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
-	"github.com/opcrew/opcrew/internal/kinds/memcached"
-	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/sshkeys"
@@ -54,12 +48,11 @@ var (
 // clusters.
 func layers() map[string][]kit.Registration {
 	out := map[string][]kit.Registration{}
-	for _, kind := range []kit.Registration{
-		nodepool.Kind(), activity.Kind(), appservice.Kind(), microservicedeploy.Kind(),
+	for _, kind := range kinds.All(
 		diva.KindReading(func(c kubernetes.Interface) diva.LogReader { return current{c}.log }),
-		memcached.Kind(), etcdcluster.KindWith(etcds.Dial), etcdbackup.Kind(), etcdrestore.Kind(),
+		etcdcluster.KindWith(etcds.Dial),
 		redisenterprisecluster.KindWith(redises.Dial),
-	} {
+	) {
 		out[kind.Layer] = append(out[kind.Layer], kind)
 	}
 	return out
@@ -92,13 +85,7 @@ func (c current) log(ctx context.Context, pod *corev1.Pod) (string, error) {
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
-	adds := []func(*runtime.Scheme) error{clientgoscheme.AddToScheme}
-	for _, kinds := range layers() {
-		for _, kind := range kinds {
-			adds = append(adds, kind.AddToScheme)
-		}
-	}
-	for _, add := range adds {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kinds.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -14,15 +14,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/opcrew/opcrew/internal/kinds/activity"
-	"github.com/opcrew/opcrew/internal/kinds/appservice"
-	"github.com/opcrew/opcrew/internal/kinds/diva"
-	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
+	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
-	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
-	"github.com/opcrew/opcrew/internal/kinds/memcached"
-	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/stores/etcd/etcdtest"
@@ -41,10 +34,7 @@ var (
 // clusters.
 func layers() map[string][]kit.Registration {
 	out := map[string][]kit.Registration{}
-	for _, kind := range []kit.Registration{
-		nodepool.Kind(), activity.Kind(), appservice.Kind(), microservicedeploy.Kind(), diva.Kind(), memcached.Kind(),
-		etcdcluster.KindWith(etcds.Dial), etcdbackup.Kind(), etcdrestore.Kind(), redisenterprisecluster.KindWith(redises.Dial),
-	} {
+	for _, kind := range kinds.All(etcdcluster.KindWith(etcds.Dial), redisenterprisecluster.KindWith(redises.Dial)) {
 		out[kind.Layer] = append(out[kind.Layer], kind)
 	}
 	return out
@@ -53,13 +43,7 @@ func layers() map[string][]kit.Registration {
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
-	adds := []func(*runtime.Scheme) error{clientgoscheme.AddToScheme}
-	for _, kinds := range layers() {
-		for _, kind := range kinds {
-			adds = append(adds, kind.AddToScheme)
-		}
-	}
-	for _, add := range adds {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kinds.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

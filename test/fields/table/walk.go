@@ -12,7 +12,11 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/opcrew/opcrew/internal/kinds"
 )
 
 // Field is a field in the spec of a kind.
@@ -36,12 +40,25 @@ func (f *File) Fields(root string) ([]Field, error) {
 	if err != nil {
 		return nil, err
 	}
-	object, ok := types[f.Kind]
-	if !ok {
-		return nil, fmt.Errorf("the Go type of kind %s is missing in types.go", f.Kind)
+	goType, err := goType(crd)
+	if err != nil {
+		return nil, err
 	}
 	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-	return walk("spec", &spec, member(reflect.TypeOf(object), "spec")), nil
+	return walk("spec", &spec, member(goType, "spec")), nil
+}
+
+// goType returns the Go type of the kind that a CRD defines.
+func goType(crd *apiextensionsv1.CustomResourceDefinition) (reflect.Type, error) {
+	scheme := runtime.NewScheme()
+	if err := kinds.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	object, err := scheme.New(schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.Kind})
+	if err != nil {
+		return nil, fmt.Errorf("the kind of %s is not in internal/kinds/kinds.go: %w", crd.Name, err)
+	}
+	return reflect.TypeOf(object), nil
 }
 
 func readCRD(file string) (*apiextensionsv1.CustomResourceDefinition, error) {
