@@ -154,13 +154,3 @@ func TestAMissingPartIsReportedWithItsFileAndStep(t *testing.T) {
 		}
 	}
 }
-
-func TestAReplacementTakesThePlaceOfTheKindWithItsName(t *testing.T) {
-	other := All()[5]
-	other.CRDs = []string{"replaced"}
-	for i, kind := range All(other) {
-		if want := All()[i].Name; kind.Name != want || (kind.CRDs[0] == "replaced") != (kind.Name == other.Name) {
-			t.Errorf("expected %s in place %d, and only %s to be replaced, got %+v", want, i, other.Name, kind)
-		}
-	}
-}
