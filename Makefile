@@ -125,6 +125,7 @@ backup: ## Build the program that saves and restores snapshots of etcd: bin/opcr
 # per group, because each group needs its own schema.
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Generate DeepCopy methods and apply configurations.
+	@echo "generating DeepCopy methods and apply configurations (about 1 minute)"
 	@rm -rf applyconfigurations/*/
 	@$(BIN)/controller-gen object:headerFile=hack/boilerplate.go.txt applyconfiguration:headerFile=hack/boilerplate.go.txt paths=./api/...
 	@cd applyconfigurations && for group in */; do mv $$group$$group* $$group && rmdir $$group$$group; done && \
@@ -132,6 +133,7 @@ generate: $(BIN)/controller-gen ## Generate DeepCopy methods and apply configura
 
 .PHONY: manifests
 manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
+	@echo "generating CRDs and roles (about 20 seconds)"
 	@$(BIN)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
@@ -215,7 +217,7 @@ attack: need-go kube $(BIN)/kwok ## Attack opcrew as a tenant, on a real API ser
 
 .PHONY: field-tables
 field-tables: need-go ## Write the field tables from test/fields/rows into the documentation pages of the kinds.
-	@go test -count 1 ./test/fields/table -run ThePagesShowTheTables -update >/dev/null
+	@out="$$(go test -vet=off -count 1 ./test/fields/table -run ThePagesShowTheTables -update 2>&1)" || { echo "$$out"; exit 1; }
 
 .PHONY: verify
 verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Run the linters and vet, and check that all generated files are committed.
