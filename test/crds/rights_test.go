@@ -260,7 +260,7 @@ func notYetRefused(t *testing.T, carol client.Client) []error {
 		tried[n.file] = true
 		err := client.NewDryRunClient(carol).Create(t.Context(), n.in(t, sample(t, n.file)))
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "carol may not "+n.want) {
-			errs = append(errs, fmt.Errorf("the policy of %s is not in force: with %s, creation returns %v", n.file, n.spec, err))
+			errs = append(errs, fmt.Errorf("the policy of %s is not in force: expected a refusal of %s", n.file, n.spec), err)
 		}
 	}
 	return errs
