@@ -49,7 +49,7 @@
 //
 // # The manager
 //
-// cmd/opcrew lists the [Registration] of each kind. [NewManager] serves the kinds whose CRDs opcrew has installed. When
+// internal/kinds lists the [Registration] of each kind. [NewManager] serves the kinds whose CRDs opcrew has installed. When
 // that set changes, the process restarts (crds.go, optional.go). The cache holds only what the kinds declare ([Ours],
 // [Trim]). [Tools] gives the kinds their clients, clock, events and metrics.
 //
