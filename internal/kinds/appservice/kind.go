@@ -52,16 +52,14 @@ func Kind() kit.Registration {
 		CRDs:        []string{"appservices.app.example.com"},
 		AddToScheme: appv1.AddToScheme,
 		Cache: func() map[client.Object]cache.ByObject {
-			pods := kit.Ours()
-			sets := kit.Ours()
 			return map[client.Object]cache.ByObject{
 				&appv1.AppService{}:             {},
 				&corev1.Namespace{}:             {},
 				&corev1.Service{}:               kit.Ours(),
 				&appsv1.Deployment{}:            kit.Ours(),
-				&appsv1.ReplicaSet{}:            sets,
+				&appsv1.ReplicaSet{}:            kit.Ours(),
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
-				&corev1.Pod{}:                   pods,
+				&corev1.Pod{}:                   kit.Ours(),
 			}
 		},
 		Setup: setup,
@@ -84,7 +82,7 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Owns(&policyv1.PodDisruptionBudget{}).
 		Watches(&appsv1.ReplicaSet{}, wakes).
 		Watches(&corev1.Pod{}, wakes).
-		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.objectsIn), builder.WithPredicates(workload.EnforcementChanged)).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(workload.ObjectsIn(tools.Client, &appv1.AppServiceList{})), builder.WithPredicates(workload.EnforcementChanged)).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

@@ -9,9 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	appv1 "github.com/opcrew/opcrew/api/app/v1"
 	"github.com/opcrew/opcrew/api/common"
@@ -51,25 +49,5 @@ func (r *reconciler) Observe(ctx context.Context, a *appv1.AppService) (facts, e
 	return f, err
 }
 
-// objectsIn enqueues the AppServices of a namespace.
-func (r *reconciler) objectsIn(ctx context.Context, ns client.Object) []reconcile.Request {
-	list := &appv1.AppServiceList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(ns.GetName()), client.UnsafeDisableDeepCopy); err != nil {
-		return nil // the cache has stopped
-	}
-	var out []reconcile.Request
-	for i := range list.Items {
-		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-	}
-	return out
-}
-
-// ownerByLabels enqueues the AppService of a pod or ReplicaSet. It uses labels, because the direct owner of the pod or
-// ReplicaSet is not the AppService.
-func ownerByLabels(_ context.Context, object client.Object) []reconcile.Request {
-	labels := object.GetLabels()
-	if labels[nameLabel] != appName || labels[instanceLabel] == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[instanceLabel]}}}
-}
+// ownerByLabels enqueues the AppService of a pod or ReplicaSet.
+var ownerByLabels = workload.OwnerByLabels(appName, instanceLabel)

@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -102,8 +101,6 @@ func newReconciler(tools *kit.Tools, logs LogReader) *reconciler {
 }
 
 func cached() map[client.Object]cache.ByObject {
-	pods := kit.Ours()
-	sets := kit.Ours()
 	return map[client.Object]cache.ByObject{
 		&opsv1.Diva{}:                   {},
 		&corev1.Service{}:               kit.Ours(),
@@ -112,10 +109,10 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.PersistentVolumeClaim{}: kit.Ours(),
 		&appsv1.StatefulSet{}:           kit.Ours(),
 		&appsv1.Deployment{}:            kit.Ours(),
-		&appsv1.ReplicaSet{}:            sets,
+		&appsv1.ReplicaSet{}:            kit.Ours(),
 		&policyv1.PodDisruptionBudget{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:   kit.Ours(),
-		&corev1.Pod{}:                   pods,
+		&corev1.Pod{}:                   kit.Ours(),
 	}
 }
 
@@ -132,7 +129,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 	if err != nil {
 		return err
 	}
-	byLabels := handler.EnqueueRequestsFromMapFunc(objectByLabels)
+	byLabels := handler.EnqueueRequestsFromMapFunc(workload.OwnerByLabels(names.AppName, names.InstanceLabel))
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("diva").
 		For(&opsv1.Diva{}).
@@ -149,16 +146,6 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		WatchesRawSource(ofUsers).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
-}
-
-// objectByLabels enqueues the Diva to which a pod, ReplicaSet or claim belongs, by the labels of the object. The owner
-// reference of such an object names another object, or is missing.
-func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
-	labels := object.GetLabels()
-	if labels[names.NameLabel] != names.AppName {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: labels[names.InstanceLabel]}}}
 }
 
 // divasOfSecret enqueues the Divas whose spec.ssh.secretRef names a Secret.

@@ -60,11 +60,10 @@ func Kind() kit.Registration {
 }
 
 func cached() map[client.Object]cache.ByObject {
-	pods := kit.Ours()
 	return map[client.Object]cache.ByObject{
 		&etcdv1beta2.EtcdBackup{}:  {},
 		&etcdv1beta2.EtcdCluster{}: {},
-		&corev1.Pod{}:              pods,
+		&corev1.Pod{}:              kit.Ours(),
 	}
 }
 

@@ -108,7 +108,6 @@ func kindWith(dialer func(*kit.Tools) etcd.Dialer) kit.Registration {
 }
 
 func cached() map[client.Object]cache.ByObject {
-	pods := kit.Ours()
 	return map[client.Object]cache.ByObject{
 		&etcdv1beta2.EtcdCluster{}:      {},
 		&etcdv1beta2.EtcdRestore{}:      {},
@@ -117,7 +116,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.PersistentVolumeClaim{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:   kit.Ours(),
 		&policyv1.PodDisruptionBudget{}: kit.Ours(),
-		&corev1.Pod{}:                   pods,
+		&corev1.Pod{}:                   kit.Ours(),
 		&corev1.Node{}:                  {},
 	}
 }

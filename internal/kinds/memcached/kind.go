@@ -56,7 +56,6 @@ func Kind() kit.Registration {
 		CRDs:        []string{"memcacheds.cache.example.com"},
 		AddToScheme: cachev1alpha1.AddToScheme,
 		Cache: func() map[client.Object]cache.ByObject {
-			pods := kit.Ours()
 			return map[client.Object]cache.ByObject{
 				&cachev1alpha1.Memcached{}:      {},
 				&corev1.Service{}:               kit.Ours(),
@@ -64,7 +63,7 @@ func Kind() kit.Registration {
 				&appsv1.StatefulSet{}:           kit.Ours(),
 				&networkingv1.NetworkPolicy{}:   kit.Ours(),
 				&policyv1.PodDisruptionBudget{}: kit.Ours(),
-				&corev1.Pod{}:                   pods,
+				&corev1.Pod{}:                   kit.Ours(),
 				&corev1.Node{}:                  {},
 			}
 		},

@@ -7,9 +7,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	cachev1alpha1 "github.com/opcrew/opcrew/api/cache/v1alpha1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -54,11 +52,5 @@ func refused(m *cachev1alpha1.Memcached) bool {
 	return reported != nil && reported.Reason == cachev1alpha1.ReasonServersMissing
 }
 
-// objectOfPod returns a request for the Memcached whose StatefulSet owns a pod.
-func objectOfPod(_ context.Context, pod client.Object) []reconcile.Request {
-	labels := pod.GetLabels()
-	if labels[nameLabel] != appName {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: labels[instanceLabel]}}}
-}
+// objectOfPod enqueues the Memcached whose StatefulSet owns a pod.
+var objectOfPod = workload.OwnerByLabels(appName, instanceLabel)

@@ -108,8 +108,6 @@ func httpRoutes() client.Object {
 }
 
 func cached() map[client.Object]cache.ByObject {
-	pods := kit.Ours()
-	sets := kit.Ours()
 	return map[client.Object]cache.ByObject{
 		&customv1.MicroServiceDeploy{}:           {},
 		&corev1.Namespace{}:                      {},
@@ -119,13 +117,13 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.ConfigMap{}:                      kit.Ours(),
 		&corev1.Secret{}:                         kit.Ours(),
 		&appsv1.Deployment{}:                     kit.Ours(),
-		&appsv1.ReplicaSet{}:                     sets,
+		&appsv1.ReplicaSet{}:                     kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:          kit.Ours(),
 		&autoscalingv2.HorizontalPodAutoscaler{}: kit.Ours(),
 		&networkingv1.NetworkPolicy{}:            kit.Ours(),
 		&networkingv1.Ingress{}:                  kit.Ours(),
 		&nodev1.RuntimeClass{}:                   {}, // all classes, because their overhead counts in the quota
-		&corev1.Pod{}:                            pods,
+		&corev1.Pod{}:                            kit.Ours(),
 	}
 }
 
@@ -154,7 +152,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&networkingv1.Ingress{}).
 		Watches(&appsv1.ReplicaSet{}, byLabels).
 		Watches(&corev1.Pod{}, byLabels).
-		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.instancesIn), builder.WithPredicates(workload.EnforcementChanged)).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(workload.ObjectsIn(r.Client, &customv1.MicroServiceDeployList{})), builder.WithPredicates(workload.EnforcementChanged)).
 		Watches(&corev1.ResourceQuota{}, handler.EnqueueRequestsFromMapFunc(r.instancesOf), builder.WithPredicates(quotaChanged)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.instancesOfCredentials)).
 		WatchesRawSource(ofUsers).

@@ -21,29 +21,19 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/hosts"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/workload"
 )
 
 func request(namespace, name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
 }
 
-// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet. It uses labels, because the direct owner of
-// the pod or ReplicaSet is not the MicroServiceDeploy.
-func objectByLabels(_ context.Context, object client.Object) []reconcile.Request {
-	if object.GetLabels()[names.NameLabel] != names.AppName {
-		return nil
-	}
-	return []reconcile.Request{request(object.GetNamespace(), object.GetLabels()[names.ObjectLabel])}
-}
+// objectByLabels enqueues the MicroServiceDeploy of a pod or ReplicaSet.
+var objectByLabels = workload.OwnerByLabels(names.AppName, names.ObjectLabel)
 
 // instancesOf enqueues all MicroServiceDeploys in the namespace of an object.
 func (r *reconciler) instancesOf(ctx context.Context, object client.Object) []reconcile.Request {
 	return r.requests(ctx, client.InNamespace(object.GetNamespace()), func(*customv1.MicroServiceDeploy) bool { return true })
-}
-
-// instancesIn enqueues all MicroServiceDeploys in a namespace.
-func (r *reconciler) instancesIn(ctx context.Context, ns client.Object) []reconcile.Request {
-	return r.requests(ctx, client.InNamespace(ns.GetName()), func(*customv1.MicroServiceDeploy) bool { return true })
 }
 
 // instancesOfCredentials enqueues the MicroServiceDeploys that use the shared credentials of their namespace.

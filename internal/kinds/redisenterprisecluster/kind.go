@@ -99,7 +99,6 @@ func kindWith(dialer func(*kit.Tools) redis.Dialer) kit.Registration {
 }
 
 func cached() map[client.Object]cache.ByObject {
-	pods := kit.Ours()
 	return map[client.Object]cache.ByObject{
 		&redisv1alpha1.RedisEnterpriseCluster{}: {},
 		&appsv1.StatefulSet{}:                   kit.Ours(),
@@ -110,7 +109,7 @@ func cached() map[client.Object]cache.ByObject {
 		&corev1.PersistentVolumeClaim{}:         kit.Ours(),
 		&networkingv1.NetworkPolicy{}:           kit.Ours(),
 		&policyv1.PodDisruptionBudget{}:         kit.Ours(),
-		&corev1.Pod{}:                           pods,
+		&corev1.Pod{}:                           kit.Ours(),
 		&corev1.Node{}:                          {},
 	}
 }
