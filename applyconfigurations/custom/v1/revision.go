@@ -10,11 +10,12 @@ package v1
 //
 // Revision is an image together with its configuration.
 type RevisionApplyConfiguration struct {
-	// revision is the number of the revision.
+	// revision is the number of this revision.
 	Revision *int64 `json:"revision,omitempty"`
-	// image of the revision.
+	// image of this revision.
 	Image *string `json:"image,omitempty"`
-	// config is the name of the ConfigMap or Secret with the configuration of the revision; empty if it has none.
+	// config is the name of the ConfigMap or Secret with the configuration of this revision; empty if the revision has
+	// none.
 	Config *string `json:"config,omitempty"`
 }
 

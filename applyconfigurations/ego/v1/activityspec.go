@@ -38,8 +38,8 @@ type ActivitySpecApplyConfiguration struct {
 	StartDeadlineSeconds *int64 `json:"startDeadlineSeconds,omitempty"`
 	// timeoutSeconds is the time, in seconds, that the command may run, 1 to 31536000. Without it there is no limit.
 	TimeoutSeconds *int64 `json:"timeoutSeconds,omitempty"`
-	// graceSeconds is the time, in seconds, between SIGTERM and SIGKILL when the run is cancelled or times out, 0 to
-	// 3600; default 10.
+	// graceSeconds is the time, in seconds, between SIGTERM and SIGKILL when the command is cancelled or times out, 0
+	// to 3600; default 10.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 	// run is the number of the current run, 1 to 1000000; default 1. The command runs again only when a user raises the
 	// number after the previous run has ended.

@@ -20,7 +20,8 @@ type ActivityStatusApplyConfiguration struct {
 	Prosta *egov1.State `json:"prosta,omitempty"`
 	// run is the number of the run that this status describes.
 	Run *int64 `json:"run,omitempty"`
-	// runSince is when the operator recorded the run. Its start deadline counts from this time.
+	// runSince is when the operator recorded the run that this status describes. The start deadline of the run counts
+	// from this time.
 	RunSince *metav1.Time `json:"runSince,omitempty"`
 	// exitCode of the command. It is absent if a signal ended the command.
 	ExitCode *int32 `json:"exitCode,omitempty"`
@@ -41,7 +42,8 @@ type ActivityStatusApplyConfiguration struct {
 	FinishTime *metav1.Time `json:"finishTime,omitempty"`
 	// duration is the time between startTime and finishTime, such as 1.5s.
 	Duration *string `json:"duration,omitempty"`
-	// endedAt is when the operator observed the end of the run. ttlSecondsAfterFinished counts from this time.
+	// endedAt is when the operator observed the end of the run that this status describes. ttlSecondsAfterFinished
+	// counts from this time.
 	EndedAt *metav1.Time `json:"endedAt,omitempty"`
 	// lastScheduleTime is when the schedule last created a run.
 	LastScheduleTime *metav1.Time `json:"lastScheduleTime,omitempty"`

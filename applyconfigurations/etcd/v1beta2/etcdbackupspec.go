@@ -35,7 +35,7 @@ type EtcdBackupSpecApplyConfiguration struct {
 	Verify *VerifyPolicyApplyConfiguration `json:"verify,omitempty"`
 	// suspend stops new backups; default false. A running backup continues.
 	Suspend *bool `json:"suspend,omitempty"`
-	// pod sets how the pods are built that save and verify backups.
+	// pod configures the pods that save and verify backups.
 	Pod *WorkerPolicyApplyConfiguration `json:"pod,omitempty"`
 }
 

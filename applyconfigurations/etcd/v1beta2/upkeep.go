@@ -17,8 +17,8 @@ type UpkeepApplyConfiguration struct {
 	// the files never shrink.
 	Defragment *DefragmentApplyConfiguration `json:"defragment,omitempty"`
 	// noSpace is what the operator does when a member reaches its space quota (alarm NOSPACE), so that etcd refuses
-	// writes. Heal (the default) compacts the history to keepRevisions revisions, and defragments the members. Report
-	// only reports it.
+	// writes. Heal (the default) compacts the revision history to keepRevisions revisions, and defragments the members.
+	// Report only reports it.
 	NoSpace *string `json:"noSpace,omitempty"`
 	// keepRevisions is how many revisions are kept when noSpace is Heal and a member is out of space, 0 or more;
 	// default 1000. A client that watches or reads from an earlier revision has to start again.

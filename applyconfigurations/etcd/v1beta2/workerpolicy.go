@@ -13,7 +13,7 @@ import (
 // WorkerPolicyApplyConfiguration represents a declarative configuration of the WorkerPolicy type for use
 // with apply.
 //
-// WorkerPolicy sets how the pods are built that save, verify and restore backups.
+// WorkerPolicy configures the pods that save, verify and restore backups.
 type WorkerPolicyApplyConfiguration struct {
 	// serviceAccountName is a ServiceAccount whose cloud identity has access to the storage. It is needed only if no
 	// Secret with credentials is set.

@@ -14,9 +14,9 @@ import (
 // ClientApplyConfiguration represents a declarative configuration of the Client type for use
 // with apply.
 //
-// Client is the set of clients: the pods that run the applications.
+// Client describes the client pods, which run the applications.
 type ClientApplyConfiguration struct {
-	// replicas is the number of clients, 1 to 1000.
+	// replicas is the number of client pods, 1 to 1000.
 	Replicas               *int32 `json:"replicas,omitempty"`
 	PartApplyConfiguration `json:""`
 }

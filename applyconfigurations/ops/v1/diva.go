@@ -17,7 +17,7 @@ import (
 // DivaApplyConfiguration represents a declarative configuration of the Diva type for use
 // with apply.
 //
-// Diva is an operations system of two parts: a manager, and a set of clients to which the manager logs in over ssh.
+// Diva is an operations system of two parts: manager pods, and client pods to which the manager pods log in over ssh.
 type DivaApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

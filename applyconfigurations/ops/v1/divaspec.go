@@ -12,22 +12,24 @@ import (
 // DivaSpecApplyConfiguration represents a declarative configuration of the DivaSpec type for use
 // with apply.
 //
-// DivaSpec is the desired state of a system: a manager, and the clients to which it logs in over ssh.
+// DivaSpec is the desired state of an operations system: manager pods, and the client pods to which they log in over
+// ssh.
 type DivaSpecApplyConfiguration struct {
-	// client is the set of clients: the pods that run the applications.
+	// client describes the client pods, which run the applications.
 	Client *ClientApplyConfiguration `json:"client,omitempty"`
-	// manager is the operations service, which logs in to the clients over ssh.
+	// manager describes the manager pods, which log in to the client pods over ssh.
 	Manager *ManagerApplyConfiguration `json:"manager,omitempty"`
-	// extra is an image with files for the manager, such as programs and data. It runs as an init container of the
-	// manager.
+	// extra is an image with files for the manager pods, such as programs and data. It runs as an init container of
+	// these pods.
 	Extra *ExtraApplyConfiguration `json:"extra,omitempty"`
-	// privateKey is the ssh key with which the manager logs in. Everyone who can read this object can read the key, so
-	// prefer ssh.secretRef. If neither privateKey nor ssh.secretRef is set, the operator generates a key pair.
+	// privateKey is the ssh key with which the manager pods log in to the client pods. Everyone who can read this
+	// object can read the key, so prefer ssh.secretRef. If neither privateKey nor ssh.secretRef is set, the operator
+	// generates a key pair.
 	PrivateKey *string `json:"privateKey,omitempty"`
 	// publicKey is the public key that belongs to privateKey. Without privateKey it lists further public keys that
-	// clients accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.
+	// client pods accept, one per line. Invalid lines are ignored, and condition KeyWarning names them.
 	PublicKey *string `json:"publicKey,omitempty"`
-	// ssh sets how the manager logs in to the clients: key pair, port and user.
+	// ssh sets how the manager pods log in to the client pods: key pair, port and user.
 	SSH *SSHApplyConfiguration `json:"ssh,omitempty"`
 	// deletionPolicy decides what happens to the claims and their data when this object is deleted: Retain (the
 	// default) keeps them, Delete deletes them. A later Diva of the same name adopts claims that were kept.

@@ -12,17 +12,18 @@ import (
 // DivaStatusApplyConfiguration represents a declarative configuration of the DivaStatus type for use
 // with apply.
 //
-// DivaStatus is the observed state of a system: a manager, and the clients to which it logs in over ssh.
+// DivaStatus is the observed state of an operations system: manager pods, and the client pods to which they log in over
+// ssh.
 type DivaStatusApplyConfiguration struct {
-	// manager shows how many managers are ready, and how many there should be, such as 1/1.
+	// manager shows how many manager pods are ready, and how many there should be, such as 1/1.
 	Manager *string `json:"manager,omitempty"`
-	// clients shows how many clients are ready, and how many there should be, such as 2/2.
+	// clients shows how many client pods are ready, and how many there should be, such as 2/2.
 	Clients *string `json:"clients,omitempty"`
 	// message is the message of condition Ready, followed by the messages of warnings.
 	Message *string `json:"message,omitempty"`
-	// replicas is the desired number of clients, which the scale subresource needs.
+	// replicas is the desired number of client pods, which the scale subresource needs.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// selector is the label selector of the clients' pods, which the scale subresource needs.
+	// selector is the label selector of the client pods, which the scale subresource needs.
 	Selector *string `json:"selector,omitempty"`
 	// ssh shows which ssh keys are in use.
 	SSH *SSHStatusApplyConfiguration `json:"ssh,omitempty"`

@@ -12,19 +12,19 @@ import (
 // ExtraApplyConfiguration represents a declarative configuration of the Extra type for use
 // with apply.
 //
-// Extra is an image with files for the manager.
+// Extra is an image with files for the manager pods.
 type ExtraApplyConfiguration struct {
-	// replicas is accepted and has no effect, because every manager has exactly one init container with the extra
+	// replicas is accepted and has no effect, because every manager pod has exactly one init container with the extra
 	// image.
 	//
 	// Deprecated: replicas has no effect.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// image with a tag or a digest, which runs as an init container of the manager.
+	// image with a tag or a digest, which runs as an init container of the manager pods.
 	Image *opsv1.Image `json:"image,omitempty"`
 	// storage is the claim for the files of the image, mounted at mountPath.
 	Storage *StorageApplyConfiguration `json:"storage,omitempty"`
-	// mountPath is the directory where storage is mounted, in the init container and in the manager; default /extra. It
-	// must not be /wi, nor a path of the keys and the configuration, such as /etc/opcrew.
+	// mountPath is the directory where storage is mounted, in the init container and in the container of the manager
+	// pods; default /extra. It must not be /wi, nor a path of the keys and the configuration, such as /etc/opcrew.
 	MountPath *string `json:"mountPath,omitempty"`
 	// command of the init container. Without it the init container runs the command of the image.
 	Command []string `json:"command,omitempty"`

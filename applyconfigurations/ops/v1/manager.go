@@ -14,13 +14,14 @@ import (
 // ManagerApplyConfiguration represents a declarative configuration of the Manager type for use
 // with apply.
 //
-// Manager is the operations service, which logs in to the clients over ssh.
+// Manager describes the manager pods, which log in to the client pods over ssh.
 type ManagerApplyConfiguration struct {
-	// replicas is the number of managers, 1 to 10; default 1. All managers share one volume, so they run on one node if
-	// the accessMode of the volume is not ReadWriteMany.
+	// replicas is the number of manager pods, 1 to 10; default 1. All manager pods share one volume, so they run on one
+	// node if the accessMode of the volume is not ReadWriteMany.
 	Replicas               *int32 `json:"replicas,omitempty"`
 	PartApplyConfiguration `json:""`
-	// ports that the manager serves. The default is port 80, which the Service forwards to port 8080 of the container.
+	// ports that the manager pods serve. The default is port 80, which the Service forwards to port 8080 of the
+	// container.
 	Ports []common.Port `json:"ports,omitempty"`
 }
 

@@ -14,13 +14,13 @@ import (
 // PartApplyConfiguration represents a declarative configuration of the Part type for use
 // with apply.
 //
-// Part contains the fields that the manager and the clients have in common.
+// Part contains the fields that the specs of the manager pods and of the client pods have in common.
 type PartApplyConfiguration struct {
 	// image with a tag or a digest. If the image reference is invalid, condition Ready reports it, and running pods
 	// continue.
 	Image *opsv1.Image `json:"image,omitempty"`
-	// storage describes the claims that are mounted at /wi. Each client has a separate claim; all managers share one
-	// claim.
+	// storage describes the claims that are mounted at /wi. Each client pod has a separate claim; all manager pods
+	// share one claim.
 	Storage *StorageApplyConfiguration `json:"storage,omitempty"`
 	// runAsUser is the UID that the container runs as, 0 to 2147483647. Set it if the image does not run as root. The
 	// keys and volumes become readable to this user. Without runAsUser the image must run as root.
@@ -29,7 +29,7 @@ type PartApplyConfiguration struct {
 	Resources *common.Resources `json:"resources,omitempty"`
 	// env are the environment variables of the container.
 	Env []corev1.EnvVar `json:"env,omitempty"`
-	// probes of the container. Without them a client is ready when its sshd accepts connections.
+	// probes of the container. Without them a client pod is ready when its sshd accepts connections.
 	Probes *common.Probes `json:"probes,omitempty"`
 	// pod sets the nodes on which the pods may run, and labels and annotations for other tools.
 	Pod *common.PodOverride `json:"pod,omitempty"`

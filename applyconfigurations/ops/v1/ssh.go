@@ -12,7 +12,7 @@ import (
 // SSHApplyConfiguration represents a declarative configuration of the SSH type for use
 // with apply.
 //
-// SSH sets how the manager logs in to the clients.
+// SSH sets how the manager pods log in to the client pods.
 type SSHApplyConfiguration struct {
 	// secretRef is a Secret with your key pair: under privateKey and, optionally, publicKey, or of type
 	// kubernetes.io/ssh-auth. When the pair changes, the operator replaces the old pair within an hour, or at once if
@@ -21,9 +21,9 @@ type SSHApplyConfiguration struct {
 	// rotateAfter is the age at which the operator replaces a key pair that it generated, such as 720h or 90d. Without
 	// rotateAfter the operator never replaces the pair because of its age.
 	RotateAfter *opsv1.Age `json:"rotateAfter,omitempty"`
-	// port of the clients' sshd, 1 to 65535; default 22.
+	// port of the client pods' sshd, 1 to 65535; default 22.
 	Port *int32 `json:"port,omitempty"`
-	// user name with which the manager logs in to the clients; default root.
+	// user name with which the manager pods log in to the client pods; default root.
 	User *string `json:"user,omitempty"`
 }
 

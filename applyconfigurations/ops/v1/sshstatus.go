@@ -18,14 +18,14 @@ type SSHStatusApplyConfiguration struct {
 	Phase *opsv1.SSHPhase `json:"phase,omitempty"`
 	// fingerprint of the current key. While a key is being replaced, this is the fingerprint of the new key.
 	Fingerprint *string `json:"fingerprint,omitempty"`
-	// previousFingerprint is the fingerprint of the previous key. It is absent once no client accepts that key.
+	// previousFingerprint is the fingerprint of the previous key. It is absent once no client pod accepts that key.
 	PreviousFingerprint *string `json:"previousFingerprint,omitempty"`
-	// publicKey is the public key of the key pair with which the manager logs in.
+	// publicKey is the public key of the key pair with which the manager pods log in.
 	PublicKey *string `json:"publicKey,omitempty"`
-	// hostKey is the host key that all clients share if an earlier version of opcrew created them. Each newer client
-	// has its own host key, which is not shown here.
+	// hostKey is the host key that all client pods share if an earlier version of opcrew created them. Each newer
+	// client pod has its own host key, which is not shown here.
 	HostKey *string `json:"hostKey,omitempty"`
-	// formerHostKeys are earlier shared host keys whose private key is lost, but which running clients still use.
+	// formerHostKeys are earlier shared host keys whose private key is lost, but which running client pods still use.
 	FormerHostKeys []string `json:"formerHostKeys,omitempty"`
 }
 

@@ -17,7 +17,7 @@ type StorageStatusApplyConfiguration struct {
 	// least shows down to which values, in Gi, the storage sizes in the spec can be lowered. It is absent when all
 	// volumes have the size in the spec.
 	Least *LeastSizesApplyConfiguration `json:"least,omitempty"`
-	// clients is the number of clients that had a claim when the operator last observed that no claim was missing.
+	// clients is the number of client pods that had a claim when the operator last observed that no claim was missing.
 	Clients *int32 `json:"clients,omitempty"`
 	// newest is the creation time of the newest claim at the last moment at which the operator observed that no claim
 	// was missing. If a known claim has a later creation time, it was deleted and created again, and its data is lost.

@@ -12,7 +12,7 @@ import (
 // CertificatesApplyConfiguration represents a declarative configuration of the Certificates type for use
 // with apply.
 //
-// Certificates are the names of Secrets with certificates, under the keys certificate and key.
+// Certificates are the names of Secrets with certificates. Each Secret has the keys named certificate and key.
 type CertificatesApplyConfiguration struct {
 	// cmCertificateSecretName is the Secret with the certificate of the status page, under the keys certificate and
 	// key. Without it the status page has a self-signed certificate.

@@ -44,7 +44,7 @@ type RedisEnterpriseClusterSpecApplyConfiguration struct {
 	// upgradeSpec sets whether an upgrade of the operator may change the image of the servers.
 	UpgradeSpec *UpgradeSpecApplyConfiguration `json:"upgradeSpec,omitempty"`
 	// username is the name of the Redis user for clients; default demo@redislabs.com. The Secret that
-	// clusterCredentialSecretName names contains its password. The user default has the same password.
+	// clusterCredentialSecretName names contains its password. The Redis user named default has the same password.
 	Username *string `json:"username,omitempty"`
 	// clusterCredentialSecretName is the name of the Secret with username and password; default the name of this
 	// object. If the Secret does not exist, the operator creates it with a random password.
