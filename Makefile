@@ -133,6 +133,7 @@ generate: $(BIN)/controller-gen ## Generate DeepCopy methods and apply configura
 .PHONY: manifests
 manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 	@$(BIN)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	@mv config/crd/bases/machineconfiguration.openshift.io_*.yaml config/machineconfig/bases/
 	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 

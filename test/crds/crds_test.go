@@ -18,6 +18,7 @@ import (
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	etcdv1beta2 "github.com/opcrew/opcrew/api/etcd/v1beta2"
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	opsv1 "github.com/opcrew/opcrew/api/ops/v1"
 	redisv1alpha1 "github.com/opcrew/opcrew/api/redis/v1alpha1"
@@ -28,14 +29,14 @@ var env *testenv.Env
 
 func TestMain(m *testing.M) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, etcdv1beta2.AddToScheme, redisv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, nodesv1.AddToScheme, cachev1alpha1.AddToScheme, appv1.AddToScheme, customv1.AddToScheme, opsv1.AddToScheme, egov1.AddToScheme, etcdv1beta2.AddToScheme, redisv1alpha1.AddToScheme, mcfgv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
 	testenv.Run(m, &env, testenv.Options{
-		CRDs:          []string{testenv.ProjectCRDs, "test/crds/testdata/widgets/crd.yaml"},
+		CRDs:          []string{testenv.ProjectCRDs, testenv.MachineConfigCRDs, "test/crds/testdata/widgets/crd.yaml"},
 		Scheme:        scheme,
 		NoControllers: true,
 	})
