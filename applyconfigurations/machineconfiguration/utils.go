@@ -59,6 +59,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &machineconfigurationv1.PoolConfigurationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PoolSynchronizerStatus"):
 		return &machineconfigurationv1.PoolSynchronizerStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Reference"):
+		return &machineconfigurationv1.ReferenceApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RollBack"):
 		return &machineconfigurationv1.RollBackApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Rollout"):

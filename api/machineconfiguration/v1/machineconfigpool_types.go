@@ -4,7 +4,6 @@
 package v1
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -127,14 +126,41 @@ const (
 	DriftAdopt  DriftPolicy = "Adopt"
 )
 
+// Reference refers to a MachineConfig. It has the fields of a reference in Kubernetes' core API, as in OpenShift. opcrew
+// writes apiVersion, kind and name.
+// +structType=atomic
+type Reference struct {
+	// kind of the object: MachineConfig.
+	// +optional
+	Kind string `json:"kind,omitempty"`
+	// namespace is empty, because MachineConfigs have none.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// name of the MachineConfig.
+	// +optional
+	Name string `json:"name,omitempty"`
+	// uid of the MachineConfig.
+	// +optional
+	UID string `json:"uid,omitempty"`
+	// apiVersion of the object: machineconfiguration.openshift.io/v1.
+	// +optional
+	APIVersion string `json:"apiVersion,omitempty"`
+	// resourceVersion of the MachineConfig.
+	// +optional
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	// fieldPath is part of OpenShift's API. opcrew does not write it.
+	// +optional
+	FieldPath string `json:"fieldPath,omitempty"`
+}
+
 // PoolConfiguration refers to a rendered MachineConfig.
 type PoolConfiguration struct {
-	corev1.ObjectReference `json:",inline"`
+	Reference `json:",inline"`
 
 	// source are the MachineConfigs that were merged, in the order in which they were merged.
 	// +optional
 	// +listType=atomic
-	Source []corev1.ObjectReference `json:"source,omitempty"`
+	Source []Reference `json:"source,omitempty"`
 }
 
 // PinnedImageSetRef names a PinnedImageSet of OpenShift.

@@ -482,11 +482,11 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         list:
           elementType:
-            namedType: io.k8s.api.core.v1.ObjectReference
+            namedType: com.github.opcrew.opcrew.api.machineconfiguration.v1.Reference
           elementRelationship: atomic
     - name: uid
       type:
-        namedType: io.k8s.apimachinery.pkg.types.UID
+        scalar: string
     elementRelationship: atomic
 - name: com.github.opcrew.opcrew.api.machineconfiguration.v1.PoolSynchronizerStatus
   map:
@@ -512,6 +512,31 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: updatedMachineCount
       type:
         scalar: numeric
+- name: com.github.opcrew.opcrew.api.machineconfiguration.v1.Reference
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: fieldPath
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
+    - name: resourceVersion
+      type:
+        scalar: string
+    - name: uid
+      type:
+        scalar: string
+    elementRelationship: atomic
 - name: com.github.opcrew.opcrew.api.machineconfiguration.v1.RollBack
   map:
     fields:
@@ -570,31 +595,6 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: com.github.opcrew.opcrew.api.machineconfiguration.v1.UnitName
 - name: io.k8s.api.core.v1.ConditionStatus
   scalar: string
-- name: io.k8s.api.core.v1.ObjectReference
-  map:
-    fields:
-    - name: apiVersion
-      type:
-        scalar: string
-    - name: fieldPath
-      type:
-        scalar: string
-    - name: kind
-      type:
-        scalar: string
-    - name: name
-      type:
-        scalar: string
-    - name: namespace
-      type:
-        scalar: string
-    - name: resourceVersion
-      type:
-        scalar: string
-    - name: uid
-      type:
-        namedType: io.k8s.apimachinery.pkg.types.UID
-    elementRelationship: atomic
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
   map:
     fields:

@@ -5,19 +5,14 @@
 
 package v1
 
-import (
-	corev1 "k8s.io/api/core/v1"
-	types "k8s.io/apimachinery/pkg/types"
-)
-
 // PoolConfigurationApplyConfiguration represents a declarative configuration of the PoolConfiguration type for use
 // with apply.
 //
 // PoolConfiguration refers to a rendered MachineConfig.
 type PoolConfigurationApplyConfiguration struct {
-	corev1.ObjectReference `json:""`
+	ReferenceApplyConfiguration `json:""`
 	// source are the MachineConfigs that were merged, in the order in which they were merged.
-	Source []corev1.ObjectReference `json:"source,omitempty"`
+	Source []ReferenceApplyConfiguration `json:"source,omitempty"`
 }
 
 // PoolConfigurationApplyConfiguration constructs a declarative configuration of the PoolConfiguration type for use with
@@ -30,7 +25,7 @@ func PoolConfiguration() *PoolConfigurationApplyConfiguration {
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Kind field is set to the value of the last call.
 func (b *PoolConfigurationApplyConfiguration) WithKind(value string) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.Kind = &value
+	b.ReferenceApplyConfiguration.Kind = &value
 	return b
 }
 
@@ -38,7 +33,7 @@ func (b *PoolConfigurationApplyConfiguration) WithKind(value string) *PoolConfig
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Namespace field is set to the value of the last call.
 func (b *PoolConfigurationApplyConfiguration) WithNamespace(value string) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.Namespace = &value
+	b.ReferenceApplyConfiguration.Namespace = &value
 	return b
 }
 
@@ -46,15 +41,15 @@ func (b *PoolConfigurationApplyConfiguration) WithNamespace(value string) *PoolC
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Name field is set to the value of the last call.
 func (b *PoolConfigurationApplyConfiguration) WithName(value string) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.Name = &value
+	b.ReferenceApplyConfiguration.Name = &value
 	return b
 }
 
 // WithUID sets the UID field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the UID field is set to the value of the last call.
-func (b *PoolConfigurationApplyConfiguration) WithUID(value types.UID) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.UID = &value
+func (b *PoolConfigurationApplyConfiguration) WithUID(value string) *PoolConfigurationApplyConfiguration {
+	b.ReferenceApplyConfiguration.UID = &value
 	return b
 }
 
@@ -62,7 +57,7 @@ func (b *PoolConfigurationApplyConfiguration) WithUID(value types.UID) *PoolConf
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the APIVersion field is set to the value of the last call.
 func (b *PoolConfigurationApplyConfiguration) WithAPIVersion(value string) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.APIVersion = &value
+	b.ReferenceApplyConfiguration.APIVersion = &value
 	return b
 }
 
@@ -70,7 +65,7 @@ func (b *PoolConfigurationApplyConfiguration) WithAPIVersion(value string) *Pool
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the ResourceVersion field is set to the value of the last call.
 func (b *PoolConfigurationApplyConfiguration) WithResourceVersion(value string) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.ResourceVersion = &value
+	b.ReferenceApplyConfiguration.ResourceVersion = &value
 	return b
 }
 
@@ -78,16 +73,19 @@ func (b *PoolConfigurationApplyConfiguration) WithResourceVersion(value string) 
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the FieldPath field is set to the value of the last call.
 func (b *PoolConfigurationApplyConfiguration) WithFieldPath(value string) *PoolConfigurationApplyConfiguration {
-	b.ObjectReference.FieldPath = &value
+	b.ReferenceApplyConfiguration.FieldPath = &value
 	return b
 }
 
 // WithSource adds the given value to the Source field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Source field.
-func (b *PoolConfigurationApplyConfiguration) WithSource(values ...corev1.ObjectReference) *PoolConfigurationApplyConfiguration {
+func (b *PoolConfigurationApplyConfiguration) WithSource(values ...*ReferenceApplyConfiguration) *PoolConfigurationApplyConfiguration {
 	for i := range values {
-		b.Source = append(b.Source, values[i])
+		if values[i] == nil {
+			panic("nil value passed to WithSource")
+		}
+		b.Source = append(b.Source, *values[i])
 	}
 	return b
 }
