@@ -144,3 +144,9 @@ func (f *FS) explain(p string, err error) error {
 	}
 	return err
 }
+
+// Size returns the size of a file in bytes.
+func (f *FS) Size(p string) (int64, error) {
+	info, err := f.stat(p)
+	return info.Size, err
+}

@@ -33,7 +33,7 @@ type Key struct {
 }
 
 // State is the state of what a record is about. Paths have an Entry; the other kinds have a Value, and the Entry of the
-// file that contains it.
+// file that contains it. The state of a file without a hash says nothing about the content, which is not opcrew's.
 type State struct {
 	hostfs.Entry
 	Value string `json:"value,omitempty"`
@@ -62,10 +62,13 @@ type Ledger struct {
 
 // Same reports whether two states are equal for a kind. For a part of a file, only the part counts.
 func Same(kind Kind, a, b State) bool {
-	if kind == Path {
-		return a.Entry.Same(b.Entry)
+	if kind != Path {
+		return a.Value == b.Value
 	}
-	return a.Value == b.Value
+	if a.Type == hostfs.File && (a.Hash == "" || b.Hash == "") {
+		a.Hash, b.Hash = "", ""
+	}
+	return a.Entry.Same(b.Entry)
 }
 
 // Goal returns the state that the host should have: what opcrew wrote, or the original if the record is no longer
@@ -92,6 +95,9 @@ func (r Record) explainsPending(found State) bool {
 	if slices.ContainsFunc(states, func(s State) bool { return Same(r.Kind, found, s) }) {
 		return true
 	}
+	if r.Kind == Unit { // its change may have begun with disabling the unit
+		return true
+	}
 	// A change of type removes the old entry first. A hard link stays at the old content while its target is replaced.
 	return r.Kind == Path && (found.Type == hostfs.Absent && r.Goal().Type != r.Previous.Type ||
 		found.Type == hostfs.File && r.Previous.Type == HardLink || mixed(found, states))
@@ -102,7 +108,9 @@ func (r Record) explainsPending(found State) bool {
 func mixed(found State, states []State) bool {
 	has := func(equal func(s State) bool) bool { return slices.ContainsFunc(states, equal) }
 	return found.Type != hostfs.Absent &&
-		has(func(s State) bool { return s.Type == found.Type && s.Hash == found.Hash && s.Target == found.Target }) &&
+		has(func(s State) bool {
+			return s.Type == found.Type && (s.Hash == found.Hash || s.Hash == "") && s.Target == found.Target
+		}) &&
 		has(func(s State) bool { return s.Type == found.Type && s.Mode == found.Mode }) &&
 		has(func(s State) bool { return s.Type == found.Type && s.UID == found.UID && s.GID == found.GID })
 }

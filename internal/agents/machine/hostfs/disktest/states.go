@@ -11,7 +11,7 @@ import (
 )
 
 // maxSubsets is up to how many pending changes every subset of them is tried.
-const maxSubsets = 6
+const maxSubsets = 4
 
 // PowerLosses calls f with the disk in every state that a power loss now permits. If very many changes are pending, it
 // uses those states in which one change, or all but one, are lost, and those in which the changes after one are lost.
