@@ -41,7 +41,7 @@ const (
 	StateDone MachineState = "Done"
 	// StateWorking: the machine agent is changing the node.
 	StateWorking MachineState = "Working"
-	// StateDegraded: the machine agent could not apply the configuration, or the node differs from it.
+	// StateDegraded: the machine agent could not apply the configuration.
 	StateDegraded MachineState = "Degraded"
 	// StateUnreconcilable: the node cannot have the configuration. The machine agent has changed nothing.
 	StateUnreconcilable MachineState = "Unreconcilable"
