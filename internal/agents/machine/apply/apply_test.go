@@ -38,6 +38,7 @@ func fixture(t testing.TB, m *machine) {
 	m.write(t, "/home/ada/.ssh/authorized_keys", "ssh-rsa ADA ada", 0o600, 1001)
 	m.mkdir(t, "/home/core")
 	m.mkdir(t, "/srv/data")
+	m.mkdir(t, "/srv/empty")
 	m.mkdir(t, "/var/lib")
 	m.mkdir(t, unitDir+"/timers.target.wants")
 	m.mkdir(t, unitDir+"/multi-user.target.wants")
@@ -70,14 +71,15 @@ var yes, no = true, false
 
 // first uses everything that a configuration can declare.
 func first() hostconfig.Config {
-	mode, strict, hash := uint32(0o4750), uint32(0o700), "$6$new"
+	mode, strict, hash, group := uint32(0o4750), uint32(0o700), "$6$new", 3
+	data := hostconfig.Entry{Path: "/srv/data", Group: hostconfig.Principal{ID: &group}}
 	secret := file("/etc/a/deep/secret", "secret")
 	secret.Mode, secret.User, secret.Group = &mode, hostconfig.Principal{Name: "core"}, hostconfig.Principal{Name: "disk"}
 	return hostconfig.Config{
 		Name:        "rendered-1",
-		Directories: []hostconfig.Directory{{Entry: entry("/srv/data"), Mode: &strict}, {Entry: entry("/srv/new"), Mode: &strict}},
+		Directories: []hostconfig.Directory{{Entry: data, Mode: &strict}, {Entry: entry("/srv/new"), Mode: &strict}},
 		Files: []hostconfig.File{
-			secret, file("/etc/motd", "managed\n"), file("/etc/sysctl.d/50-opcrew.conf", "net.ipv4.ip_forward = 1\n-net.none = 2\n"), file("/etc/x", "x"),
+			secret, file("/etc/motd", "managed\n"), file("/etc/sysctl.d/50-opcrew.conf", "net.ipv4.ip_forward = 1\n-net.none = 2\n"), file("/etc/x", "x"), file("/srv/empty", "a file in place of a directory"),
 			{Entry: entry("/etc/hosts"), Append: [][]byte{[]byte("\n10.0.0.1 a\n"), []byte("10.0.0.2 b\n")}},
 			{Entry: entry("/etc/kept"), Mode: &strict},
 			{Entry: entry("/etc/empty")},
@@ -180,7 +182,7 @@ func TestAConfigurationIsOnTheHostAsDeclared(t *testing.T) {
 		for p, want := range map[string]hostfs.Entry{
 			"/etc/a":                    {Type: hostfs.Directory, Mode: 0o755},
 			"/etc/a/deep/secret":        {Type: hostfs.File, Mode: 0o4750, UID: 1000, GID: 6, Hash: hostfs.Hash([]byte("secret"))},
-			"/srv/data":                 {Type: hostfs.Directory, Mode: 0o700, UID: 8, GID: 8},
+			"/srv/data":                 {Type: hostfs.Directory, Mode: 0o700, UID: 8, GID: 3},
 			"/etc/kept":                 {Type: hostfs.File, Mode: 0o700, UID: 5, GID: 5, Hash: hostfs.Hash([]byte("kept\n"))},
 			"/etc/localtime":            {Type: hostfs.Link, Target: "../usr/berlin"},
 			"/home/core/.ssh":           {Type: hostfs.Directory, Mode: 0o700, UID: 1000, GID: 1000},

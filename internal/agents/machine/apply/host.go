@@ -97,10 +97,8 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 // execute carries out a plan.
 func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Result, error) {
 	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept}
-	if len(p.Steps) > 0 {
-		if err := errors.Join(h.copyOriginals(p), h.save(l, p.Intent)); err != nil {
-			return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
-		}
+	if err := h.begin(l, p); err != nil {
+		return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
 	}
 	for i, s := range p.Steps {
 		kept, err := h.step(ctx, s)
@@ -119,6 +117,17 @@ func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Resul
 		return out, err
 	}
 	return out, h.Store.Collect(p.Done)
+}
+
+// begin writes to disk what is needed to restore the host.
+func (h *Host) begin(l ledger.Ledger, p plan.Plan) error {
+	if len(p.Steps) == 0 {
+		return nil
+	}
+	if err := h.copyOriginals(p); err != nil {
+		return err
+	}
+	return h.save(l, p.Intent)
 }
 
 func keptRecord(r ledger.Record) ledger.Record {

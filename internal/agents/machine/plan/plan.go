@@ -141,7 +141,7 @@ func (b *builder) begin(r ledger.Record, found ledger.State, s Step) {
 // release plans the way back to the original of what the configuration no longer declares.
 func (b *builder) release(r ledger.Record) {
 	found := b.facts.States[r.Key]
-	ours := r.Explains(found) || ledger.Same(r.Kind, found, r.Written)
+	ours := r.Explains(found) || ledger.Same(r.Kind, found, r.Written) || b.isOldLink(r, found)
 	isKept := r.Undeclared && !r.Pending && b.hasForeign(r.Name)
 	gone := r.Kind != ledger.Path && isAbsent(found) && found.Type != "" || b.isGone(r)
 	r.Undeclared = true
@@ -159,6 +159,12 @@ func (b *builder) release(r ledger.Record) {
 		return
 	}
 	b.begin(r, found, Step{Do: Set, Key: r.Key, From: found, To: r.Before, Restore: true})
+}
+
+// isOldLink reports whether a file is a hard link to what opcrew wrote, whose target another program replaced.
+func (b *builder) isOldLink(r ledger.Record, found ledger.State) bool {
+	target, known := b.ledger.Records[path(r.Written.Target)]
+	return r.Written.Type == ledger.HardLink && known && found.Type == hostfs.File && found.Hash == target.Written.Hash
 }
 
 // hasForeign reports whether a directory has entries that opcrew did not create.

@@ -148,7 +148,7 @@ func (d *dir) Remove(name string, directory bool) error {
 }
 
 func (d *dir) Sync() error {
-	err := d.disk.Call()
+	err := d.disk.call(true)
 	if err == nil {
 		d.disk.sync(d.at)
 	}
@@ -156,7 +156,7 @@ func (d *dir) Sync() error {
 }
 
 func (d *dir) SyncAll() error {
-	err := d.disk.Call()
+	err := d.disk.call(true)
 	if err == nil {
 		d.disk.Sync()
 	}

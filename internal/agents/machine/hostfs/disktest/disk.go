@@ -25,6 +25,8 @@ type Disk struct {
 	ids     uint64
 	// calls counts writing calls; from call crash on they fail. 0 means never.
 	calls, crash int
+	// atSync is set if the first call that failed was to sync.
+	atSync bool
 }
 
 // node is an inode as running processes see it, and as it is on disk.
@@ -66,6 +68,10 @@ func (d *Disk) node(entry hostfs.Entry) *node {
 // Crash lets n more writing calls succeed, and then fails all of them until Restart.
 func (d *Disk) Crash(n int) { d.calls, d.crash = 0, n+1 }
 
+// AtSync reports whether the call that the crash prevented would have synced something. Only before such a call, and at
+// the end, a power loss permits states that it does not permit one call later.
+func (d *Disk) AtSync() bool { return d.atSync }
+
 // Restart lets writing calls succeed again.
 func (d *Disk) Restart() { d.calls, d.crash = 0, 0 }
 
@@ -73,8 +79,13 @@ func (d *Disk) Restart() { d.calls, d.crash = 0, 0 }
 func (d *Disk) Calls() int { return d.calls }
 
 // Call counts a writing call of another fake that shares the fate of the process. It fails after a crash.
-func (d *Disk) Call() error {
+func (d *Disk) Call() error { return d.call(false) }
+
+func (d *Disk) call(syncs bool) error {
 	d.calls++
+	if d.calls == d.crash {
+		d.atSync = syncs
+	}
 	if d.crash > 0 && d.calls >= d.crash {
 		return ErrCrashed
 	}

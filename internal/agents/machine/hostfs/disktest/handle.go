@@ -51,7 +51,7 @@ func (h *handle) SetLabel(label string) error {
 }
 
 func (h *handle) Sync() error {
-	err := h.disk.Call()
+	err := h.disk.call(true)
 	if err == nil {
 		h.disk.sync(h.at)
 	}
