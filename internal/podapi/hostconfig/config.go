@@ -23,7 +23,8 @@ type Config struct {
 type Entry struct {
 	// Path is absolute and clean.
 	Path string `json:"path"`
-	// User and Group own the entry. An empty Principal means root.
+	// User and Group own the entry. An empty Principal means root. For an existing directory, and for an existing file
+	// whose contents are kept, it means no change.
 	User  Principal `json:"user,omitzero"`
 	Group Principal `json:"group,omitzero"`
 	// Overwrite allows the agent to replace an entry of another type that exists at Path.

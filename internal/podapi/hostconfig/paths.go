@@ -6,6 +6,7 @@ package hostconfig
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"strings"
 )
@@ -102,4 +103,48 @@ func (l *Link) checkTarget() error {
 		return checkPath(l.Target)
 	}
 	return nil
+}
+
+// checkPath checks a path by itself.
+func checkPath(p string) error {
+	switch {
+	case !strings.HasPrefix(p, "/") || path.Clean(p) != p || p == "/":
+		return fmt.Errorf("path %q must be absolute, without a slash at the end, without . and .., and not the root", p)
+	case !isText(p) || strings.ContainsAny(p, "\n") || len(p) > maxPath || longestPart(p) > maxName:
+		return fmt.Errorf("path %q is not valid UTF-8, contains a line break or NUL, or is too long", p)
+	}
+	for _, reserved := range []string{"/proc", "/sys", "/dev", StateDirectory} {
+		if p == reserved || strings.HasPrefix(p, reserved+"/") {
+			return fmt.Errorf("path %s is below %s, which no configuration can change", p, reserved)
+		}
+	}
+	return nil
+}
+
+func longestPart(p string) int {
+	longest := 0
+	for part := range strings.SplitSeq(p, "/") {
+		longest = max(longest, len(part))
+	}
+	return longest
+}
+
+func (e *Entry) check() error {
+	return errors.Join(e.User.check(e.Path, "user"), e.Group.check(e.Path, "group"))
+}
+
+func (p Principal) check(at, field string) error {
+	switch {
+	case p.ID != nil && p.Name != "":
+		return fmt.Errorf("%s: %s must have an id or a name, not both", at, field)
+	case p.ID != nil && (*p.ID < 0 || *p.ID >= math.MaxUint32):
+		return fmt.Errorf("%s: the id of %s must be from 0 to %d", at, field, math.MaxUint32-1)
+	case p.Name != "" && !isAccount(p.Name):
+		return fmt.Errorf("%s: %q is not the name of a %s", at, p.Name, field)
+	}
+	return nil
+}
+
+func checkMode(at string, mode *uint32) error {
+	return demand(mode == nil || *mode <= maxMode, "%s: mode must be at most 07777 (octal)", at)
 }

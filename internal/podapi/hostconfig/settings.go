@@ -83,4 +83,6 @@ func (c *Config) checkArguments() (err error) {
 }
 
 // isArgument reports whether shells and boot loaders pass an argument on unchanged.
-func isArgument(text string) bool { return len(text) <= maxPath && consistsOf(text, "-._=,:/+@%^*~[]!") }
+func isArgument(text string) bool {
+	return len(text) <= maxPath && consistsOf(text, "-._=,:/+@%^*~[]!")
+}

@@ -124,7 +124,7 @@ func onMachines(t *testing.T, test func(t *testing.T, m *machine)) {
 	t.Run("real", func(t *testing.T) {
 		root, err := hostfs.OpenRoot(t.TempDir())
 		must(t, err)
-		t.Cleanup(func() { root.Close() })
+		t.Cleanup(func() { _ = root.Close() })
 		m := boot(t, root)
 		fixture(t, m)
 		test(t, m)
@@ -198,11 +198,17 @@ func TestAConfigurationIsOnTheHostAsDeclared(t *testing.T) {
 		if !m.fs.SameFile("/etc/a/hard", "/etc/motd") || m.values["net/ipv4/ip_forward"] != "1" || !strings.Contains(m.read(t, "/boot/grub/grub.cfg"), "a=1") {
 			t.Errorf("expected hard link, sysctl and kernel argument, got %v", m.values)
 		}
+	})
+}
+
+func TestAChangedConfigurationIsOnTheHostAsDeclared(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *machine) {
+		m.apply(t, first())
 		m.apply(t, second())
 		if !m.fs.SameFile("/etc/hard", "/etc/motd") || m.values["net/ipv4/ip_forward"] != "0" || m.values["net/core/somaxconn"] != "4096" {
 			t.Errorf("expected a hard link to the new file, and one sysctl restored, got %v", m.values)
 		}
-		tree = m.snapshot(t).Tree
+		tree := m.snapshot(t).Tree
 		for _, p := range []string{"/multi-user.target.wants/new.service", "/multi-user.target.wants/local.service", "/multi-user.target.wants/vendor.service"} {
 			if got := tree[unitDir+p]; got.Type != "" {
 				t.Errorf("expected the link of the old [Install] section to be removed: %s is %+v", p, got)

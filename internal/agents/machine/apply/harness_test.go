@@ -125,7 +125,7 @@ func (m *machine) unitFile(unit string) (string, string) {
 func wants(content string) (dirs []string) {
 	for line := range strings.Lines(units.Install(content)) {
 		if targets, is := strings.CutPrefix(strings.TrimSpace(line), "WantedBy="); is {
-			for _, target := range strings.Fields(targets) {
+			for target := range strings.FieldsSeq(targets) {
 				dirs = append(dirs, gopath.Join(unitDir, target+".wants"))
 			}
 		}

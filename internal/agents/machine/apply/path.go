@@ -7,6 +7,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
@@ -94,4 +95,15 @@ func (h *Host) setPart(s plan.Step) error {
 	default:
 		return h.FS.WriteFile(partFile(s.Key), []byte(text), entry)
 	}
+}
+
+// errChanged means that another program changed an entry after it was observed. The next application sees the change.
+var errChanged = errors.New("another program changed it a moment ago, so opcrew did not")
+
+// contentOf returns the content that a step writes.
+func (h *Host) contentOf(s plan.Step) ([]byte, error) {
+	if s.Content == nil && s.To.Hash != hostfs.Hash(nil) {
+		return h.Store.Original(s.To.Hash)
+	}
+	return s.Content, nil
 }

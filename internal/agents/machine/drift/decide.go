@@ -4,6 +4,7 @@
 package drift
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -78,10 +79,7 @@ func (r Repairs) Add(repaired []Drift, now time.Time) Repairs {
 // Adopted returns the ledger after opcrew adopted drift: what the host has now is the new original, and it stays until
 // the configuration declares another state than the one that it replaced.
 func Adopted(l ledger.Ledger, drifts []Drift) ledger.Ledger {
-	out := ledger.Ledger{Config: l.Config, Records: map[ledger.Key]ledger.Record{}}
-	for key, r := range l.Records {
-		out.Records[key] = r
-	}
+	out := ledger.Ledger{Config: l.Config, Records: maps.Clone(l.Records)}
 	for _, d := range drifts {
 		r, known := out.Records[d.Key]
 		if !known || r.Undeclared {

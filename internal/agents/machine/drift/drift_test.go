@@ -120,7 +120,7 @@ func TestTheWatcherReportsOnlyWhatTheLedgerNames(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(root, "etc/a"), nil, 0o600))
 	w, err := NewWatcher(root)
 	must(t, err)
-	defer w.Close()
+	t.Cleanup(func() { _ = w.Close() })
 	key := func(name string) ledger.Record { return ledger.Record{Key: ledger.Key{Kind: ledger.Path, Name: name}} }
 	must(t, w.Set(records(key("/etc/a"), key("/etc/sub/b"), key("/etc/missing/c"))))
 	expect := func(what string, want bool) {

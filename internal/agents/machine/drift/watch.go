@@ -92,7 +92,7 @@ func (w *Watcher) add(dir string, names map[string]bool) error {
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", dir, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	watch, err := unix.InotifyAddWatch(int(w.file.Fd()), "/proc/self/fd/"+strconv.Itoa(fd), events)
 	if err != nil {
 		return fmt.Errorf("watch %s: %w", dir, err)

@@ -27,7 +27,8 @@ func discard(d Dir, next string) error {
 	return err
 }
 
-// Change gives an existing file or directory another owner, mode and label. A crash may leave it with only some of them.
+// Change gives an existing file or directory another owner, mode and label. A crash may leave it with only some of
+// them.
 func (f *FS) Change(p string, want Entry) error {
 	return f.inside(p, func(d Dir, name string) error { return change(d, name, want) })
 }

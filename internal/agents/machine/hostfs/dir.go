@@ -88,7 +88,7 @@ func (d *dir) Open(name string) (io.ReadCloser, Info, error) {
 		err = fmt.Errorf("%s is not a regular file", name)
 	}
 	if err != nil {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 		return nil, Info{}, err
 	}
 	info := infoOf(&s)

@@ -40,7 +40,7 @@ func real(t *testing.T) (*hostfs.FS, string) {
 	dir := t.TempDir()
 	root, err := hostfs.OpenRoot(dir)
 	must(t, err)
-	t.Cleanup(func() { root.Close() })
+	t.Cleanup(func() { _ = root.Close() })
 	return hostfs.New(root), dir
 }
 

@@ -44,7 +44,7 @@ func (d *dir) Handle(name string) (Handle, error) {
 	}
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil || infoOf(&s).ID != info.ID || info.Type == Other {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 		return nil, errors.Join(err, fmt.Errorf("%s is not a file, directory or link, or was replaced a moment ago", name))
 	}
 	return &handle{fd: fd, entry: info.Type, foreign: d.foreign(name, &s)}, nil

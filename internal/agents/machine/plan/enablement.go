@@ -7,7 +7,6 @@ import (
 	"maps"
 	gopath "path"
 	"slices"
-	"strings"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
@@ -63,21 +62,4 @@ func (b *builder) changesInstall(s Step) bool {
 func (b *builder) vanishes(name string) bool {
 	s := b.find(path(gopath.Join(hostconfig.UnitDirectory, name)))
 	return s != nil && isAbsent(s.To) && !b.facts.Vendor[name]
-}
-
-// isGone reports whether the unit of a record no longer exists, so that there is nothing to restore.
-func (b *builder) isGone(r ledger.Record) bool {
-	return r.Kind == ledger.Unit && b.facts.Words[r.Name] == units.NotFound && b.find(path(gopath.Join(hostconfig.UnitDirectory, r.Name))) == nil
-}
-
-// unitOf returns the unit to which a unit file or drop-in belongs.
-func unitOf(key ledger.Key) (string, bool) {
-	below, is := strings.CutPrefix(key.Name, hostconfig.UnitDirectory+"/")
-	if !is || key.Kind != ledger.Path {
-		return "", false
-	}
-	if folder, _, isDropIn := strings.Cut(below, "/"); isDropIn {
-		below, is = strings.CutSuffix(folder, ".d")
-	}
-	return below, is && hostconfig.IsUnit(below)
 }

@@ -7,35 +7,10 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"unicode/utf8"
 
-	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
-
-// Item is the desired state of one key.
-type Item struct {
-	ledger.Key
-	State ledger.State
-	// Content is the content of a file; nil if the file keeps the content of the original.
-	Content []byte
-	// Overwrite allows the item to replace an original of another type.
-	Overwrite bool
-	// Kept is set for a file whose content is not opcrew's, but that of the original.
-	Kept bool
-	// Implicit items are parents that the configuration does not name.
-	Implicit bool
-}
-
-// translator collects the items of a configuration, and everything that the host cannot do.
-type translator struct {
-	config hostconfig.Config
-	ledger ledger.Ledger
-	facts  Facts
-	items  map[ledger.Key]Item
-	errs   []error
-}
 
 // translate returns the items of a configuration. The error names everything that the host cannot do.
 func translate(c hostconfig.Config, l ledger.Ledger, f Facts) (map[ledger.Key]Item, error) {
@@ -69,33 +44,3 @@ func Keys(c hostconfig.Config, l ledger.Ledger, f Facts) []ledger.Key {
 	}
 	return slices.SortedFunc(maps.Keys(items), ledger.Compare)
 }
-
-func (t *translator) refuse(err error) {
-	if err != nil {
-		t.errs = append(t.errs, err)
-	}
-}
-
-func (t *translator) add(item Item) { t.items[item.Key] = item }
-
-// original returns the state that the host had before opcrew changed it.
-func (t *translator) original(key ledger.Key) ledger.State {
-	if r, known := t.ledger.Records[key]; known {
-		return original(r, t.facts.States[key])
-	}
-	return t.facts.States[key]
-}
-
-// hasChanged reports whether opcrew has changed the content of a file, so that the ledger has a copy of the original.
-func (t *translator) hasChanged(key ledger.Key) bool {
-	r, known := t.ledger.Records[key]
-	return known && r.Before.Hash != "" && (r.Written.Hash != r.Before.Hash || r.Pending)
-}
-
-// isAbsent also covers a state that was not observed.
-func isAbsent(s ledger.State) bool { return s.Type == hostfs.Absent || s.Type == "" }
-
-func path(name string) ledger.Key { return ledger.Key{Kind: ledger.Path, Name: name} }
-
-// isStorable reports whether the ledger, which is JSON, can hold a state exactly.
-func isStorable(s ledger.State) bool { return utf8.ValidString(s.Target) && utf8.ValidString(s.Value) }

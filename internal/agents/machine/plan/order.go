@@ -14,27 +14,6 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/units"
 )
 
-// Action is what a step does.
-type Action string
-
-// The actions of steps. Set changes the key of the step from one state to another.
-const (
-	Set          Action = "set"
-	DaemonReload Action = "daemon-reload"
-	UpdateBoot   Action = "update-boot"
-)
-
-// Step is one step on the host.
-type Step struct {
-	Do Action
-	ledger.Key
-	From, To ledger.State
-	// Content is the content of a file; nil if it is that of the original, or stays.
-	Content []byte
-	// Restore is set if the step restores what the host had before.
-	Restore bool
-}
-
 // addReloads adds what makes the host notice the changes. A pending record can mean that a crash came between a change
 // and its reload.
 func (b *builder) addReloads() {
@@ -134,11 +113,4 @@ func (b *builder) isInTheWay(name string) bool {
 		}
 	}
 	return false
-}
-
-func (s Step) String() string {
-	if s.Do != Set {
-		return string(s.Do)
-	}
-	return string(s.Do) + " " + string(s.Kind) + " " + s.Name
 }

@@ -34,7 +34,7 @@ func (t *translator) addParent(key ledger.Key) {
 	}
 	switch original := t.original(key); {
 	case isAbsent(original):
-		t.add(Item{Key: key, State: directory(defaultDirectory, 0, 0), Implicit: true})
+		t.add(Item{Key: key, State: directory(defaultDirectory, 0, 0)})
 	case original.Type != hostfs.Directory:
 		t.refuse(fmt.Errorf("%s is a %s: declare the paths below it elsewhere, or declare it as a directory with overwrite", key.Name, original.Type))
 	}

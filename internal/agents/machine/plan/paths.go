@@ -4,17 +4,11 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
-)
-
-const (
-	defaultFile      = 0o644
-	defaultDirectory = 0o755
 )
 
 func (t *translator) addPaths() {
@@ -81,16 +75,6 @@ func (t *translator) addLink(l hostconfig.Link) {
 	t.add(Item{Key: path(l.Path), State: state, Overwrite: l.Overwrite})
 }
 
-func directory(mode uint32, uid, gid int) ledger.State {
-	return ledger.State{Entry: hostfs.Entry{Type: hostfs.Directory, Mode: mode, UID: uid, GID: gid}}
-}
-
-// textFile is a file of root that everyone can read.
-func textFile(p, content string) Item {
-	entry := hostfs.Entry{Type: hostfs.File, Mode: defaultFile, Hash: hostfs.Hash([]byte(content))}
-	return Item{Key: path(p), State: ledger.State{Entry: entry}, Content: []byte(content), Overwrite: true}
-}
-
 func setMode(s *ledger.State, mode *uint32) {
 	if mode != nil {
 		s.Mode = *mode
@@ -114,11 +98,5 @@ func (t *translator) setOwner(s *ledger.State, e hostconfig.Entry) {
 		gid, found := t.facts.Accounts.Groups[name]
 		s.GID = gid
 		t.require(found, "%s: the host has no group %s: create the group first, or declare an id", e.Path, name)
-	}
-}
-
-func (t *translator) require(ok bool, format string, args ...any) {
-	if !ok {
-		t.refuse(fmt.Errorf(format, args...))
 	}
 }

@@ -64,7 +64,7 @@ func (t *translator) addKeys(u hostconfig.User, account users.User) {
 	}
 	folder := path(gopath.Dir(file))
 	if _, declared := t.items[folder]; !declared && isAbsent(t.original(folder)) {
-		t.add(Item{Key: folder, State: directory(0o700, account.UID, account.GID), Implicit: true})
+		t.add(Item{Key: folder, State: directory(0o700, account.UID, account.GID)})
 	}
 	entry := hostfs.Entry{Type: hostfs.File, Mode: 0o600, UID: account.UID, GID: account.GID}
 	t.add(Item{Key: ledger.Key{Kind: ledger.Keys, Name: file}, State: ledger.State{Entry: entry, Value: users.Lines(u.SSHAuthorizedKeys)}})

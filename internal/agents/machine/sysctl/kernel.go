@@ -29,12 +29,7 @@ const directory = "/proc/sys"
 
 // Get reads a parameter.
 func (Proc) Get(name string) (string, bool, error) {
-	root, err := os.OpenRoot(directory)
-	if err != nil {
-		return "", false, err
-	}
-	defer root.Close()
-	file, err := root.Open(name)
+	file, err := open(name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
 	}
@@ -48,15 +43,19 @@ func (Proc) Get(name string) (string, bool, error) {
 
 // Set writes a parameter with one system call, because the kernel treats each call as a whole value.
 func (Proc) Set(name, value string) error {
-	root, err := os.OpenRoot(directory)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	file, err := root.OpenFile(name, os.O_WRONLY, 0)
+	file, err := open(name, os.O_WRONLY)
 	if err != nil {
 		return err
 	}
 	_, err = file.WriteString(value + "\n")
 	return errors.Join(err, file.Close())
+}
+
+func open(name string, flag int) (*os.File, error) {
+	root, err := os.OpenRoot(directory)
+	if err != nil {
+		return nil, err
+	}
+	file, err := root.OpenFile(name, flag, 0)
+	return file, errors.Join(err, root.Close())
 }

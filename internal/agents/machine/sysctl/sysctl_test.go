@@ -14,13 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestAFileIsReadAsTheBootReadsIt(t *testing.T) {
 	for line, want := range map[string]Setting{
 		"":                                   {},

@@ -35,8 +35,8 @@ func (s State) at(step Step, now Now) State {
 	return s
 }
 
-// Begin returns the state to save before a step is carried out. A step that was begun too often leads to a revert. After
-// the boot that a change required, the reboot is complete.
+// Begin returns the state to save before a step is carried out. A step that was begun too often leads to a revert.
+// After the boot that a change required, the reboot is complete.
 func (s State) Begin(now Now) State {
 	if s.Step == Reboot && s.Boot != now.Boot {
 		return s.Next(now).Begin(now)

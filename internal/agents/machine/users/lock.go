@@ -27,22 +27,26 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	unlock = func() { _ = unix.Close(fd) }
 	ctx, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
+	if err := wait(ctx, fd, path); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+func wait(ctx context.Context, fd int, path string) error {
 	for {
 		// The lock belongs to the descriptor: one of the process would end when any descriptor of the file is closed.
 		err := unix.FcntlFlock(uintptr(fd), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
-		if err == nil {
-			return func() { unix.Close(fd) }, nil
-		}
 		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EACCES) {
-			unix.Close(fd)
-			return nil, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			unix.Close(fd)
-			return nil, fmt.Errorf("another program holds the lock %s for more than %s", path, lockTime)
+			return fmt.Errorf("another program has held the lock %s for more than %s", path, lockTime)
 		case <-time.After(lockStep):
 		}
 	}
