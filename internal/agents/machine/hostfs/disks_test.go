@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -249,4 +250,53 @@ func wanted(t *testing.T, write func(fs *hostfs.FS) error) hostfs.Entry {
 	got, err := fs.Read("/x")
 	must(t, err)
 	return got
+}
+
+func TestAReplacedFileKeepsItsLabel(t *testing.T) {
+	fs := hostfs.New(disktest.New())
+	labelled := file(0o600, 0)
+	labelled.Label = "system_u:object_r:etc_t:s0"
+	must(t, fs.WriteFile("/x", []byte("old"), labelled))
+	must(t, fs.WriteFile("/x", []byte("new"), file(0o600, 0)))
+	if got, err := fs.Read("/x"); err != nil || got.Label != labelled.Label {
+		t.Errorf("expected the label of the old file, got %+v and %v", got, err)
+	}
+}
+
+// TestALinkThatAppearsDuringAWriteRedirectsNothing lets a user swap a directory for a link, while root writes below it.
+func TestALinkThatAppearsDuringAWriteRedirectsNothing(t *testing.T) {
+	fs, root := real(t)
+	for _, dir := range []string{"secret", "home", "home/ssh"} {
+		must(t, os.Mkdir(filepath.Join(root, dir), 0o755))
+	}
+	must(t, os.Symlink("../secret", filepath.Join(root, "home/link")))
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		at := func(name string) string { return filepath.Join(root, "home", name) }
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = os.Rename(at("ssh"), at("aside"))
+				_ = os.Rename(at("link"), at("ssh"))
+				_ = os.Rename(at("ssh"), at("link"))
+				_ = os.Rename(at("aside"), at("ssh"))
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+	}()
+	refused := 0
+	for range 2000 {
+		if err := fs.WriteFile("/home/ssh/keys", []byte("x"), file(0o600, 0)); err != nil {
+			refused++
+		}
+	}
+	close(stop)
+	<-done
+	if names, err := os.ReadDir(filepath.Join(root, "secret")); err != nil || len(names) > 0 {
+		t.Errorf("expected nothing behind the link, got %v and %v", names, err)
+	}
+	t.Logf("%d of 2000 writes were refused", refused)
 }

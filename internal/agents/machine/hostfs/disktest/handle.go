@@ -1,6 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 package disktest
 
 import "github.com/opcrew/opcrew/internal/agents/machine/hostfs"
