@@ -9,7 +9,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -43,24 +42,6 @@ type Plan struct {
 // Done reports whether the node is drained.
 func (p Plan) Done() bool { return len(p.Evict)+len(p.Ending)+len(p.Blocked)+p.Later == 0 }
 
-// Pod identifies a pod. An eviction must have its UID as a precondition, because a new pod may get the same name.
-type Pod struct {
-	Namespace, Name string
-	UID             types.UID
-}
-
-// String returns namespace/name.
-func (p Pod) String() string { return p.Namespace + "/" + p.Name }
-
-// Blocked is a pod that cannot be evicted, or does not end.
-type Blocked struct {
-	Pod
-	// Budget is the name of the PodDisruptionBudget that forbids the eviction; empty if none does.
-	Budget string
-	// Message says why, and what to do.
-	Message string
-}
-
 // Next decides what to do now. Several pods of one plan never use more disruptions than a budget allows.
 func Next(in Input) Plan {
 	var out Plan
@@ -87,8 +68,6 @@ func (p *Plan) add(pod *corev1.Pod, refusal *Blocked) {
 	}
 	p.Evict = append(p.Evict, identity(pod))
 }
-
-func identity(pod *corev1.Pod) Pod { return Pod{pod.Namespace, pod.Name, pod.UID} }
 
 // ordered returns the pods that a drain must remove. Pods that are not ready come first, because their eviction uses
 // no disruption of a budget.

@@ -10,7 +10,28 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
+
+// Pod identifies a pod. An eviction must have its UID as a precondition, because a new pod may get the same name.
+type Pod struct {
+	Namespace, Name string
+	UID             types.UID
+}
+
+// String returns namespace/name.
+func (p Pod) String() string { return p.Namespace + "/" + p.Name }
+
+// Blocked is a pod that cannot be evicted, or does not end.
+type Blocked struct {
+	Pod
+	// Budget is the name of the PodDisruptionBudget that forbids the eviction; empty if none does.
+	Budget string
+	// Message says why, and what to do.
+	Message string
+}
+
+func identity(pod *corev1.Pod) Pod { return Pod{pod.Namespace, pod.Name, pod.UID} }
 
 // Stays reports whether a pod remains on a drained node: a pod of a DaemonSet, which would come back at once; a static
 // pod, which the kubelet runs; and a pod that has finished, which runs nothing.

@@ -36,8 +36,8 @@ type SecretUse struct {
 
 const (
 	secretScheme = "secret://"
-	// placeholder replaces the scheme before Ignition's library validates a config, because the library accepts only the
-	// schemes that Ignition can fetch.
+	// placeholder replaces the scheme before Ignition's library validates a config, because the library accepts only
+	// the schemes that Ignition can fetch.
 	placeholder = "data:application/vnd.opcrew.secret,"
 )
 

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// MaxSize is the maximum size of a merged configuration as a MachineConfig, in bytes. It is the limit of etcd for an
-	// object.
+	// MaxSize is the maximum size of a merged configuration as a MachineConfig, in bytes. It is the limit of etcd for
+	// an object.
 	MaxSize = 1572864
 	// warnAt is the share of MaxSize, in percent, at which a warning begins.
 	warnAt = 80
-	// MaxUnpacked is the maximum size of the unpacked contents of all files, in bytes. It bounds what a small compressed
-	// file can become. In base64, as hosts get it, this is less than hostconfig.MaxConfig.
+	// MaxUnpacked is the maximum size of the unpacked contents of all files, in bytes. It bounds what a small
+	// compressed file can become. In base64, as hosts get it, this is less than hostconfig.MaxConfig.
 	MaxUnpacked = 11 << 20
 )
 

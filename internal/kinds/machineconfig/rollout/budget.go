@@ -39,8 +39,8 @@ func one(in *Input) Verdict {
 	return Verdict{}
 }
 
-// down returns why a control-plane node is unavailable; empty if it is available. A joining node counts as soon as it is
-// being configured, because it may already be a member of etcd.
+// down returns why a control-plane node is unavailable; empty if it is available. A joining node counts as soon as it
+// is being configured, because it may already be a member of etcd.
 func (c *Cluster) down(n *Node) string {
 	if n.Joining && !n.changing() {
 		return ""

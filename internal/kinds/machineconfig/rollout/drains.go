@@ -40,8 +40,8 @@ func evict(in *Input) Verdict {
 	return Verdict{}
 }
 
-// quorum stops a control-plane node before its disruption begins, if etcd has become unhealthy since the order, or while
-// another control-plane node changes.
+// quorum stops a control-plane node before its disruption begins, if etcd has become unhealthy since the order, or
+// while another control-plane node changes.
 func quorum(in *Input) Verdict {
 	if !isDraining(in) || !in.Node.ControlPlane {
 		return Verdict{}

@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 )
 
-// forbidden returns which promise a decision breaks; empty if it breaks none. It does not use the rules: it counts again
-// from the cluster.
+// forbidden returns which promise a decision breaks; empty if it breaks none. It does not use the rules: it counts
+// again from the cluster.
 func forbidden(c rollout.Cluster, d rollout.Decision) string {
 	seen := map[string]rollout.NodeVerdict{}
 	for _, v := range d.Nodes {
@@ -75,6 +75,9 @@ func badOrder(c rollout.Cluster, n *rollout.Node, v rollout.NodeVerdict) string 
 	if v.Action != rollout.Order {
 		return ""
 	}
+	if wrong := badBegin(c, n); wrong != "" {
+		return wrong
+	}
 	p := poolOf(c, n)
 	switch {
 	case p == nil:
@@ -87,11 +90,21 @@ func badOrder(c rollout.Cluster, n *rollout.Node, v rollout.NodeVerdict) string 
 		return "an order that disturbs the machine agent"
 	case p.Paused && (!n.Joining || v.Config != p.Last):
 		return "an order in a paused pool"
-	case n.Phase == rollout.Idle && n.Cordon == rollout.Foreign && !n.Joining:
+	}
+	return ""
+}
+
+// badBegin reports a node that must not begin an update.
+func badBegin(c rollout.Cluster, n *rollout.Node) string {
+	if n.Phase != rollout.Idle || n.Joining {
+		return ""
+	}
+	switch {
+	case n.Cordon == rollout.Foreign:
 		return "an order for a node that others cordoned"
-	case n.Phase == rollout.Idle && !n.Joining && n.Name == c.Kured:
+	case n.Name == c.Kured:
 		return "an order for a node that kured reboots"
-	case n.Phase == rollout.Idle && !n.Joining && !n.Ready && (n.Health.Met || n.Health.Applied.IsZero() || n.Current == goalOf(p)):
+	case !n.Ready && (n.Health.Met || n.Health.Applied.IsZero()):
 		return "an order for a node that is not ready, and has not failed an update"
 	}
 	return ""
@@ -163,8 +176,8 @@ func tooManyDown(c rollout.Cluster, seen map[string]rollout.NodeVerdict) string 
 	return ""
 }
 
-// isDown reports whether a node is unavailable: cordoned, not ready, changing, about to be rebooted by kured, or updated
-// and not known to be healthy.
+// isDown reports whether a node is unavailable: cordoned, not ready, changing, about to be rebooted by kured, or
+// updated and not known to be healthy.
 func isDown(c rollout.Cluster, n *rollout.Node) bool {
 	if n.Phase != rollout.Idle || n.Cordon != rollout.NotCordoned || !n.Ready || n.Name == c.Kured {
 		return true
@@ -198,7 +211,7 @@ func hasOldOrder(c rollout.Cluster, n *rollout.Node) bool {
 }
 
 // badControlPlane reports control-plane nodes that go down together, or while etcd is not healthy.
-func badControlPlane(c rollout.Cluster, seen map[string]rollout.NodeVerdict) string {
+func badControlPlane(c rollout.Cluster, seen map[string]rollout.NodeVerdict) string { //nolint:gocyclo // counts, one line each
 	before, after, fresh, working, confirmed := 0, 0, 0, 0, 0
 	for _, n := range c.Nodes {
 		if !n.ControlPlane {

@@ -17,8 +17,7 @@ import (
 // records of nodes and pools.
 func fields(of reflect.Type) int {
 	total := 0
-	for i := range of.NumField() {
-		f := of.Field(i)
+	for f := range of.Fields() {
 		inner := f.Type
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()

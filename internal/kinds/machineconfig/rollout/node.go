@@ -29,8 +29,8 @@ type Node struct {
 	Drained bool
 	// Joining is set until a new node has been configured for the first time. No pods of users run on it.
 	Joining bool
-	// ControlPlane is set for control-plane nodes, HostsOperator for the node on which the operator runs, and Canary for
-	// nodes that are updated first.
+	// ControlPlane is set for control-plane nodes, HostsOperator for the node on which the operator runs, and Canary
+	// for nodes that are updated first.
 	ControlPlane, HostsOperator, Canary bool
 	// Health is whether the node meets the health gate.
 	Health Health

@@ -37,8 +37,8 @@ const (
 )
 
 // PhaseOf returns the phase that the annotations of a node show. about is the configuration that the agent's state is
-// about. While it is about an earlier one, the agent has not begun to carry out the order; it must also confirm an order
-// to return to the configuration that it had.
+// about. While it is about an earlier one, the agent has not begun to carry out the order; it must also confirm an
+// order to return to the configuration that it had.
 func PhaseOf(annotations map[string]string, about string) Phase {
 	current, desired := annotations[mcfgv1.CurrentConfigAnnotation], annotations[mcfgv1.DesiredConfigAnnotation]
 	wants := annotations[mcfgv1.DesiredDrainAnnotation]

@@ -15,8 +15,8 @@ type tally struct {
 	// yet. unavailable describes those that are unavailable, as in "a is not ready".
 	members     int
 	unavailable []string
-	// configured is the number of members that the pool configures. proven is set if one of them has the pool's goal, and
-	// failures are those that failed with it.
+	// configured is the number of members that the pool configures. proven is set if one of them has the pool's goal,
+	// and failures are those that failed with it.
 	configured int
 	proven     bool
 	failures   []string
