@@ -1,9 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1 is the API group machineconfiguration.openshift.io, with the kinds MachineConfig and MachineConfigPool. The
-// group, the kinds and their fields are those of OpenShift's Machine Config Operator. Fields that only opcrew has are
-// optional.
+// Package v1 is the API group machineconfiguration.openshift.io, with the kinds MachineConfig and MachineConfigPool.
+// The group, the kinds and their fields are those of OpenShift's Machine Config Operator. Fields that only opcrew has
+// are optional.
 //
 // The package contains types, markers, condition types and reasons. The controllers are in internal/kinds. The package
 // imports little, so that Go clients can import it without the dependencies of the operator.

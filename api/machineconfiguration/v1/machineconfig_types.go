@@ -37,8 +37,8 @@ type MachineConfigSpec struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Config runtime.RawExtension `json:"config,omitempty"`
 
-	// kernelArguments are added to the kernel command line, in this order, after those of MachineConfigs that are merged
-	// earlier.
+	// kernelArguments are added to the kernel command line, in this order, after those of MachineConfigs that are
+	// merged earlier.
 	// +optional
 	// +nullable
 	// +listType=atomic

@@ -126,8 +126,8 @@ const (
 	DriftAdopt  DriftPolicy = "Adopt"
 )
 
-// Reference refers to a MachineConfig. It has the fields of a reference in Kubernetes' core API, as in OpenShift. opcrew
-// writes apiVersion, kind and name.
+// Reference refers to a MachineConfig. It has the fields of a reference in Kubernetes' core API, as in OpenShift.
+// opcrew writes apiVersion, kind and name.
 // +structType=atomic
 type Reference struct {
 	// kind of the object: MachineConfig.

@@ -68,8 +68,8 @@ type Canary struct {
 	// +kubebuilder:validation:Maximum=100
 	Count *int32 `json:"count,omitempty"`
 
-	// soak is how long the canary nodes must be healthy before other nodes begin, such as 1h; default spec.rollout.soak.
-	// It is at most 168h.
+	// soak is how long the canary nodes must be healthy before other nodes begin, such as 1h; default
+	// spec.rollout.soak. It is at most 168h.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]{1,6}(s|m|h))+$') && duration(self) <= duration('168h')",message="soak must be a time from 0s to 168h, such as 90s or 5m"

@@ -19,8 +19,8 @@ type CanaryApplyConfiguration struct {
 	// count is the number of nodes that are updated first, 1 to 100; default 1. opcrew chooses those with the earliest
 	// names.
 	Count *int32 `json:"count,omitempty"`
-	// soak is how long the canary nodes must be healthy before other nodes begin, such as 1h; default spec.rollout.soak.
-	// It is at most 168h.
+	// soak is how long the canary nodes must be healthy before other nodes begin, such as 1h; default
+	// spec.rollout.soak. It is at most 168h.
 	Soak *string `json:"soak,omitempty"`
 }
 

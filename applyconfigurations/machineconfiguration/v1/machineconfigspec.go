@@ -18,8 +18,8 @@ type MachineConfigSpecApplyConfiguration struct {
 	// secret://<namespace>/<name>/<key> and name a key of a Secret. The documentation of opcrew lists the sections that
 	// are supported; another section degrades the pool, and no node changes.
 	Config *runtime.RawExtension `json:"config,omitempty"`
-	// kernelArguments are added to the kernel command line, in this order, after those of MachineConfigs that are merged
-	// earlier.
+	// kernelArguments are added to the kernel command line, in this order, after those of MachineConfigs that are
+	// merged earlier.
 	KernelArguments []string `json:"kernelArguments,omitempty"`
 	// osImageURL is the image of the operating system. opcrew does not replace operating systems: a MachineConfig that
 	// sets the field degrades its pools.

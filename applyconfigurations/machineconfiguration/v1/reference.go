@@ -8,8 +8,8 @@ package v1
 // ReferenceApplyConfiguration represents a declarative configuration of the Reference type for use
 // with apply.
 //
-// Reference refers to a MachineConfig. It has the fields of a reference in Kubernetes' core API, as in OpenShift. opcrew
-// writes apiVersion, kind and name.
+// Reference refers to a MachineConfig. It has the fields of a reference in Kubernetes' core API, as in OpenShift.
+// opcrew writes apiVersion, kind and name.
 type ReferenceApplyConfiguration struct {
 	// kind of the object: MachineConfig.
 	Kind *string `json:"kind,omitempty"`
