@@ -22,35 +22,35 @@ import (
 // fixture fills a machine with what the tests change.
 func fixture(t testing.TB, m *machine) {
 	t.Helper()
-	m.write(t, "/etc/passwd", "root:x:0:0::/root:/bin/sh\ncore:x:1000:1000::/home/core:/bin/sh\nada:x:1001:1001::/home/ada:/bin/sh\n", 0o644, 0)
-	m.write(t, "/etc/group", "root:x:0:\ndisk:x:6:\n", 0o644, 0)
-	m.write(t, "/etc/shadow", "root:*:1:\ncore:!:2:0:\nada:$1$old:3:\n", 0o640, 0)
-	m.write(t, "/etc/hosts", "127.0.0.1 localhost", 0o664, 3)
-	m.write(t, "/etc/motd", "welcome\n", 0o644, 0)
-	m.write(t, "/etc/kept", "kept\n", 0o600, 5)
-	m.write(t, "/etc/sysctl.d/10-host.conf", "net.core.somaxconn = 128\n", 0o644, 0)
-	m.write(t, "/etc/default/grub", "", 0o644, 0)
-	m.write(t, "/usr/sbin/update-grub", "", 0o755, 0)
-	m.write(t, "/boot/grub/grub.cfg", "linux root=x\n", 0o600, 0)
-	m.write(t, "/usr/lib/systemd/system/vendor.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
-	m.write(t, "/usr/lib/systemd/system/ntp.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
-	m.write(t, unitDir+"/local.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
-	m.write(t, "/home/ada/.ssh/authorized_keys", "ssh-rsa ADA ada", 0o600, 1001)
-	m.mkdir(t, "/home/core")
-	m.mkdir(t, "/srv/data")
-	m.mkdir(t, "/srv/empty")
-	m.mkdir(t, "/var/lib")
-	m.mkdir(t, unitDir+"/timers.target.wants")
-	m.mkdir(t, unitDir+"/multi-user.target.wants")
+	m.Write(t, "/etc/passwd", "root:x:0:0::/root:/bin/sh\ncore:x:1000:1000::/home/core:/bin/sh\nada:x:1001:1001::/home/ada:/bin/sh\n", 0o644, 0)
+	m.Write(t, "/etc/group", "root:x:0:\ndisk:x:6:\n", 0o644, 0)
+	m.Write(t, "/etc/shadow", "root:*:1:\ncore:!:2:0:\nada:$1$old:3:\n", 0o640, 0)
+	m.Write(t, "/etc/hosts", "127.0.0.1 localhost", 0o664, 3)
+	m.Write(t, "/etc/motd", "welcome\n", 0o644, 0)
+	m.Write(t, "/etc/kept", "kept\n", 0o600, 5)
+	m.Write(t, "/etc/sysctl.d/10-host.conf", "net.core.somaxconn = 128\n", 0o644, 0)
+	m.Write(t, "/etc/default/grub", "", 0o644, 0)
+	m.Write(t, "/usr/sbin/update-grub", "", 0o755, 0)
+	m.Write(t, "/boot/grub/grub.cfg", "linux root=x\n", 0o600, 0)
+	m.Write(t, "/usr/lib/systemd/system/vendor.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
+	m.Write(t, "/usr/lib/systemd/system/ntp.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
+	m.Write(t, unitDir+"/local.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
+	m.Write(t, "/home/ada/.ssh/authorized_keys", "ssh-rsa ADA ada", 0o600, 1001)
+	m.Mkdir(t, "/home/core")
+	m.Mkdir(t, "/srv/data")
+	m.Mkdir(t, "/srv/empty")
+	m.Mkdir(t, "/var/lib")
+	m.Mkdir(t, unitDir+"/timers.target.wants")
+	m.Mkdir(t, unitDir+"/multi-user.target.wants")
 	for p, target := range map[string]string{"/etc/localtime": "../usr/utc", unitDir + "/timers.target.wants/x.timer": "/x", unitDir + "/multi-user.target.wants/x.timer": "/x", unitDir + "/masked.service": "/dev/null"} {
-		must(t, m.fs.WriteLink(p, hostfs.Entry{Type: hostfs.Link, Target: target, UID: 4}))
+		must(t, m.FS.WriteLink(p, hostfs.Entry{Type: hostfs.Link, Target: target, UID: 4}))
 	}
-	must(t, m.fs.Change("/srv/data", hostfs.Entry{Type: hostfs.Directory, Mode: 0o1770, UID: 8, GID: 8}))
+	must(t, m.FS.Change("/srv/data", hostfs.Entry{Type: hostfs.Directory, Mode: 0o1770, UID: 8, GID: 8}))
 	for _, unit := range []string{"local.service", "ntp.service"} {
 		must(t, m.Enable(context.Background(), unit))
 	}
-	m.loaded, m.calls = m.unitFiles(), nil
-	if d, is := m.disk.(*disktest.Disk); is {
+	m.Loaded, m.Calls = m.UnitFiles(), nil
+	if d, is := m.Disk.(*disktest.Disk); is {
 		d.Sync()
 	}
 }
@@ -138,15 +138,15 @@ func onMachines(t *testing.T, test func(t *testing.T, m *machine)) {
 
 func TestAHostIsByteForByteAsBeforeWhenEverythingIsRemoved(t *testing.T) {
 	onMachines(t, func(t *testing.T, m *machine) {
-		before := m.snapshot(t)
+		before := m.Snapshot(t)
 		for _, c := range []hostconfig.Config{first(), second(), first(), none(), second(), none()} {
 			m.apply(t, c)
-			after := m.snapshot(t)
-			m.calls = nil
-			if out := m.apply(t, c); len(out.Steps) > 0 || len(m.calls) > 0 {
-				t.Errorf("%s: expected nothing to do the second time, got %v and %v", c.Name, out.Steps, m.calls)
+			after := m.Snapshot(t)
+			m.Calls = nil
+			if out := m.apply(t, c); len(out.Steps) > 0 || len(m.Calls) > 0 {
+				t.Errorf("%s: expected nothing to do the second time, got %v and %v", c.Name, out.Steps, m.Calls)
 			}
-			if diff := cmp.Diff(after, m.snapshot(t)); diff != "" {
+			if diff := cmp.Diff(after, m.Snapshot(t)); diff != "" {
 				t.Errorf("%s: expected no change the second time: %s", c.Name, diff)
 			}
 			if c.Name != "none" {
@@ -158,7 +158,7 @@ func TestAHostIsByteForByteAsBeforeWhenEverythingIsRemoved(t *testing.T) {
 			if l := m.ledger(t); len(l.Records) > 0 {
 				t.Errorf("expected an empty ledger, got %+v", l.Records)
 			}
-			if names, _ := m.fs.Names(hostconfig.StateDirectory + "/originals"); len(names) > 0 {
+			if names, _ := m.FS.Names(hostconfig.StateDirectory + "/originals"); len(names) > 0 {
 				t.Errorf("expected no copies to be left, got %v", names)
 			}
 		}
@@ -174,11 +174,11 @@ func TestAConfigurationIsOnTheHostAsDeclared(t *testing.T) {
 			"/home/core/.ssh/authorized_keys": "# BEGIN opcrew: changes in this block are lost\nssh-rsa ONE\n# END opcrew\n",
 			"/home/ada/.ssh/authorized_keys":  "# BEGIN opcrew: changes in this block are lost\nssh-rsa TWO\n# END opcrew\nssh-rsa ADA ada",
 		} {
-			if got := m.read(t, p); got != want {
+			if got := m.Read(t, p); got != want {
 				t.Errorf("%s: expected %q, got %q", p, want, got)
 			}
 		}
-		tree := m.snapshot(t).Tree
+		tree := m.Snapshot(t).Tree
 		for p, want := range map[string]hostfs.Entry{
 			"/etc/a":                    {Type: hostfs.Directory, Mode: 0o755},
 			"/etc/a/deep/secret":        {Type: hostfs.File, Mode: 0o4750, UID: 1000, GID: 6, Hash: hostfs.Hash([]byte("secret"))},
@@ -195,8 +195,8 @@ func TestAConfigurationIsOnTheHostAsDeclared(t *testing.T) {
 				t.Errorf("%s: expected %+v, got %+v", p, want, got)
 			}
 		}
-		if !m.fs.SameFile("/etc/a/hard", "/etc/motd") || m.values["net/ipv4/ip_forward"] != "1" || !strings.Contains(m.read(t, "/boot/grub/grub.cfg"), "a=1") {
-			t.Errorf("expected hard link, sysctl and kernel argument, got %v", m.values)
+		if !m.FS.SameFile("/etc/a/hard", "/etc/motd") || m.Values["net/ipv4/ip_forward"] != "1" || !strings.Contains(m.Read(t, "/boot/grub/grub.cfg"), "a=1") {
+			t.Errorf("expected hard link, sysctl and kernel argument, got %v", m.Values)
 		}
 	})
 }
@@ -205,10 +205,10 @@ func TestAChangedConfigurationIsOnTheHostAsDeclared(t *testing.T) {
 	onMachines(t, func(t *testing.T, m *machine) {
 		m.apply(t, first())
 		m.apply(t, second())
-		if !m.fs.SameFile("/etc/hard", "/etc/motd") || m.values["net/ipv4/ip_forward"] != "0" || m.values["net/core/somaxconn"] != "4096" {
-			t.Errorf("expected a hard link to the new file, and one sysctl restored, got %v", m.values)
+		if !m.FS.SameFile("/etc/hard", "/etc/motd") || m.Values["net/ipv4/ip_forward"] != "0" || m.Values["net/core/somaxconn"] != "4096" {
+			t.Errorf("expected a hard link to the new file, and one sysctl restored, got %v", m.Values)
 		}
-		tree := m.snapshot(t).Tree
+		tree := m.Snapshot(t).Tree
 		for _, p := range []string{"/multi-user.target.wants/new.service", "/multi-user.target.wants/local.service", "/multi-user.target.wants/vendor.service"} {
 			if got := tree[unitDir+p]; got.Type != "" {
 				t.Errorf("expected the link of the old [Install] section to be removed: %s is %+v", p, got)
@@ -229,8 +229,8 @@ func TestStepsAreInTheOrderThatTheHostNeeds(t *testing.T) {
 	m := boot(t, disktest.New())
 	fixture(t, m)
 	m.apply(t, first())
-	if want := []string{"disable ntp.service", "daemon-reload", "enable extra.service", "enable new.service", "enable vendor.service", "sysctl net/ipv4/ip_forward", "update-grub"}; !slices.Equal(m.calls, want) {
-		t.Errorf("expected %v, got %v", want, m.calls)
+	if want := []string{"disable ntp.service", "daemon-reload", "enable extra.service", "enable new.service", "enable vendor.service", "sysctl net/ipv4/ip_forward", "update-grub"}; !slices.Equal(m.Calls, want) {
+		t.Errorf("expected %v, got %v", want, m.Calls)
 	}
 	p, err := m.host.Plan(context.Background(), second())
 	must(t, err)

@@ -43,7 +43,7 @@ func (tr transition) start(t testing.TB) (*machine, snapshot) {
 	disk := disktest.New()
 	m := boot(t, disk)
 	fixture(t, m)
-	before := m.snapshot(t)
+	before := m.Snapshot(t)
 	if tr.from.Name != "none" {
 		m.apply(t, tr.from)
 	}
@@ -61,13 +61,13 @@ func (tr transition) end(t testing.TB) (end, snapshot) {
 	t.Helper()
 	m, before := tr.start(t)
 	m.apply(t, tr.to)
-	return end{m.snapshot(t), m.ledger(t)}, before
+	return end{m.Snapshot(t), m.ledger(t)}, before
 }
 
 // interrupt starts a transition and crashes at a writing call; done is true if the transition needs fewer calls.
 func (tr transition) interrupt(t testing.TB, m *machine, crash int) (done bool) {
 	t.Helper()
-	disk := m.disk.(*disktest.Disk)
+	disk := m.Disk.(*disktest.Disk)
 	disk.Crash(crash)
 	_, err := m.host.Apply(context.Background(), tr.to)
 	done = disk.Calls() <= crash
@@ -84,7 +84,7 @@ func (tr transition) interrupt(t testing.TB, m *machine, crash int) (done bool) 
 func (tr transition) expect(t *testing.T, m *machine, want end, before snapshot, crash int) {
 	t.Helper()
 	m.apply(t, tr.to)
-	if diff := cmp.Diff(want.snapshot, m.snapshot(t)); diff != "" {
+	if diff := cmp.Diff(want.snapshot, m.Snapshot(t)); diff != "" {
 		t.Fatalf("crash at %d: expected the host as without a crash: %s", crash, diff)
 	}
 	if diff := cmp.Diff(want.ledger, m.ledger(t)); diff != "" {
@@ -102,7 +102,7 @@ const removals = 7
 func (tr transition) remove(t *testing.T, m *machine, before snapshot, crash int) {
 	t.Helper()
 	m.apply(t, none())
-	if diff := cmp.Diff(before, m.snapshot(t)); diff != "" {
+	if diff := cmp.Diff(before, m.Snapshot(t)); diff != "" {
 		t.Fatalf("crash at %d: expected the host as before opcrew: %s", crash, diff)
 	}
 	if l := m.ledger(t); len(l.Records) > 0 {
@@ -140,7 +140,7 @@ func TestACrashCanBeFollowedByAnotherConfiguration(t *testing.T) {
 		revert := transition{"revert", none(), tr.from}
 		want, _ := revert.end(t)
 		m.apply(t, tr.from)
-		if diff := cmp.Diff(want.snapshot, m.snapshot(t)); diff != "" {
+		if diff := cmp.Diff(want.snapshot, m.Snapshot(t)); diff != "" {
 			t.Fatalf("crash at %d: expected the host as before the change: %s", crash, diff)
 		}
 		tr.remove(t, m, before, crash)
@@ -150,10 +150,10 @@ func TestACrashCanBeFollowedByAnotherConfiguration(t *testing.T) {
 func TestAPowerLossAtAnyWritingCallHealsByTheNextApplication(t *testing.T) {
 	states := 0
 	eachCrash(t, func(t *testing.T, tr transition, m *machine, want end, before snapshot, crash int, done bool) {
-		if !done && !m.disk.(*disktest.Disk).AtSync() {
+		if !done && !m.Disk.(*disktest.Disk).AtSync() {
 			return
 		}
-		m.disk.(*disktest.Disk).PowerLosses(func(after *disktest.Disk) {
+		m.Disk.(*disktest.Disk).PowerLosses(func(after *disktest.Disk) {
 			states++
 			tr.expect(t, boot(t, after), want, before, crash)
 		})
@@ -169,9 +169,9 @@ func TestAPowerLossAfterARecoveryLosesNothing(t *testing.T) {
 			return
 		}
 		m.apply(t, tr.to)
-		m.disk.(*disktest.Disk).PowerLosses(func(after *disktest.Disk) {
+		m.Disk.(*disktest.Disk).PowerLosses(func(after *disktest.Disk) {
 			again := boot(t, after)
-			if diff := cmp.Diff(want.Tree, again.snapshot(t).Tree); diff != "" {
+			if diff := cmp.Diff(want.Tree, again.Snapshot(t).Tree); diff != "" {
 				t.Fatalf("crash at %d: expected the host as without a crash: %s", crash, diff)
 			}
 			tr.expect(t, again, want, before, crash)
@@ -192,7 +192,7 @@ func TestTwoCrashesHeal(t *testing.T) {
 			if tr.interrupt(t, m, second) {
 				return
 			}
-			m.disk.(*disktest.Disk).PowerLosses(func(after *disktest.Disk) {
+			m.Disk.(*disktest.Disk).PowerLosses(func(after *disktest.Disk) {
 				tr.expect(t, boot(t, after), want, before, crash)
 			})
 		}
