@@ -30,6 +30,8 @@ type State struct {
 	// Reverting is set when the steps lead back to the previous configuration. Reason says why.
 	Reverting bool   `json:"reverting,omitempty"`
 	Reason    string `json:"reason,omitempty"`
+	// Failed is set if the revert did not complete either.
+	Failed bool `json:"failed,omitempty"`
 	// Attempts counts how often the step was begun.
 	Attempts int `json:"attempts,omitempty"`
 	// The step began at the time Uptime of the boot Boot.

@@ -49,6 +49,7 @@ func (s State) Begin(now Now) State {
 		return s.Revert(fmt.Sprintf("the step %s of %s did not complete in %d attempts", s.Step, s.Config, maxAttempts), now).Begin(now)
 	case s.Reverting && s.Attempts > maxReverting:
 		s.Reason = fmt.Sprintf("%s; the step %s of the revert to %s did not complete in %d attempts, so the host needs a user", s.Reason, s.Step, s.Previous, maxReverting)
+		s.Failed = true
 		return s.at(Report, now)
 	}
 	return s

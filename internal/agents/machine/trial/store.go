@@ -7,6 +7,7 @@ package trial
 
 import (
 	"errors"
+	"fmt"
 	"path"
 
 	"golang.org/x/sys/unix"
@@ -52,9 +53,21 @@ func (s *Store) Clear() error { return s.fs.Remove(s.file("trial")) }
 // Keep stores a configuration, as the operator delivered it. Save the state after its configurations.
 func (s *Store) Keep(name string, encoded []byte) error { return s.write(configFile(name), encoded) }
 
+// Encoded returns a configuration as Keep stored it; nil if it is not stored.
+func (s *Store) Encoded(name string) ([]byte, error) {
+	encoded, _, err := s.fs.ReadFile(s.file(configFile(name)), hostconfig.MaxEncoded)
+	if errors.Is(err, unix.ENOENT) {
+		return nil, nil
+	}
+	return encoded, err
+}
+
 // Config returns a configuration that Keep stored.
 func (s *Store) Config(name string) (hostconfig.Config, error) {
-	encoded, _, err := s.fs.ReadFile(s.file(configFile(name)), hostconfig.MaxEncoded)
+	encoded, err := s.Encoded(name)
+	if err == nil && encoded == nil {
+		err = fmt.Errorf("the configuration %s is not on the host", name)
+	}
 	if err != nil {
 		return hostconfig.Config{}, err
 	}

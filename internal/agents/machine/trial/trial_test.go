@@ -76,7 +76,7 @@ func TestAStepThatNeverCompletesIsReverted(t *testing.T) {
 	}
 	s = s.Begin(at("a", 0))
 	expect(t, s, Report, true)
-	if !strings.Contains(s.Reason, "needs a user") {
+	if !strings.Contains(s.Reason, "needs a user") || !s.Failed {
 		t.Errorf("expected the report to ask for help, got %q", s.Reason)
 	}
 	for range 100 { // a report can take as long as the API server is away

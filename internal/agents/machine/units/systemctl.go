@@ -75,6 +75,9 @@ func (s Systemctl) Reload(ctx context.Context, unit string) error { return s.do(
 // Restart restarts a service, or starts it.
 func (s Systemctl) Restart(ctx context.Context, unit string) error { return s.do(ctx, "restart", unit) }
 
+// Reboot begins a reboot, and does not wait for it.
+func (s Systemctl) Reboot(ctx context.Context) error { return s.do(ctx, "reboot") }
+
 func (s Systemctl) do(ctx context.Context, verb string, units ...string) error {
 	_, err := s.run(ctx, verb, units...)
 	return err
