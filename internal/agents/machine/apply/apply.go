@@ -82,7 +82,8 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 // execute carries out a plan.
 func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Result, error) {
 	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept}
-	if err := h.begin(l, p); err != nil {
+	saved, err := h.begin(l, p)
+	if err != nil {
 		return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
 	}
 	for i, s := range p.Steps {
@@ -98,21 +99,21 @@ func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Resul
 			p.Done.Records[s.Key] = keptRecord(p.Intent.Records[s.Key])
 		}
 	}
-	if err := h.save(l, p.Done); err != nil {
+	if err := h.save(saved, p.Done); err != nil {
 		return out, err
 	}
 	return out, h.Store.Collect(p.Done)
 }
 
-// begin writes to disk what is needed to restore the host.
-func (h *Host) begin(l ledger.Ledger, p plan.Plan) error {
+// begin writes to disk what is needed to restore the host. It returns the ledger that is on disk afterwards.
+func (h *Host) begin(l ledger.Ledger, p plan.Plan) (ledger.Ledger, error) {
 	if len(p.Steps) == 0 {
-		return nil
+		return l, nil
 	}
 	if err := h.copyOriginals(p); err != nil {
-		return err
+		return l, err
 	}
-	return h.save(l, p.Intent)
+	return p.Intent, h.save(l, p.Intent)
 }
 
 func keptRecord(r ledger.Record) ledger.Record {

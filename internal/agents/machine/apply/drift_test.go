@@ -63,6 +63,10 @@ func TestDriftIsFoundAndRepaired(t *testing.T) {
 	if diff := cmp.Diff(want, m.Snapshot(t)); diff != "" {
 		t.Errorf("expected an application to repair all drift: %s", diff)
 	}
+	m.Write(t, "/etc/motd", "edited\n", 0o644, 0)
+	if got := m.drifts(t); len(got) == 0 {
+		t.Error("expected the same drift to be found again after a repair")
+	}
 }
 
 func TestWhatAnotherUserChangedIsNotRemoved(t *testing.T) {
