@@ -81,5 +81,8 @@ func (n *Node) primary() string {
 	return best
 }
 
+// Primary returns the pool that configures the node; empty if there is none, or if several custom pools select the node.
+func (n *Node) Primary() string { return n.primary() }
+
 // changing reports whether the node has an order that it has not completed.
 func (n *Node) changing() bool { return n.Phase != Idle }

@@ -81,6 +81,9 @@ func duration(text string, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
+// Goal returns the configuration that the nodes of the pool get; empty if there is none.
+func (p *Pool) Goal() string { return p.goal() }
+
 // goal returns the configuration that the nodes of the pool get.
 func (p *Pool) goal() string {
 	if p.RolledBack != "" && p.RolledBack == p.Target && p.Last != "" {
