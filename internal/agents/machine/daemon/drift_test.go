@@ -87,6 +87,21 @@ func TestAContestIsReportedAndEnds(t *testing.T) {
 	}
 }
 
+func TestADriftThatCannotBeRepairedIsReported(t *testing.T) {
+	w := newWorld(t)
+	o := w.order(one)
+	o.Drift = machineorder.RepairDrift
+	w.give(o)
+	w.run(time.Minute)
+	must(t, w.FS.Remove("/etc/motd"))
+	w.Mkdir(t, "/etc/motd/not empty")
+	w.agent.changed = true
+	w.run(time.Minute)
+	if r := w.report(); !slices.Equal(r.Drift, []string{"/etc/motd: it is directory instead of file"}) {
+		t.Errorf("expected the drift to be reported, got %+v: %s", r, w.log.String())
+	}
+}
+
 func TestARestartKeepsTheReportedDrift(t *testing.T) {
 	w := drifted(t, machineorder.ReportDrift)
 	writes := w.writes

@@ -17,6 +17,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/journal"
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
+	"github.com/opcrew/opcrew/internal/agents/machine/units"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -35,7 +36,7 @@ func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, e
 	case trial.Reboot:
 		return a.reboot(ctx, s)
 	case trial.Act:
-		if err := a.act(ctx, in.Journal.Order.Actions); err != nil {
+		if err := act(ctx, a.Host.Units, in.Journal.Order.Actions); err != nil {
 			return 0, err
 		}
 	default:
@@ -75,16 +76,16 @@ func (a *Agent) apply(ctx context.Context, name string) error {
 }
 
 // act carries out the actions of an order, apart from drain and reboot.
-func (a *Agent) act(ctx context.Context, actions []machineorder.Action) error {
+func act(ctx context.Context, manager units.Manager, actions []machineorder.Action) error {
 	for _, action := range actions {
 		var err error
 		switch action.Type {
 		case machineorder.ActionDaemonReload:
-			err = a.Host.Units.DaemonReload(ctx)
+			err = manager.DaemonReload(ctx)
 		case machineorder.ActionReload:
-			err = a.Host.Units.Reload(ctx, action.Unit)
+			err = manager.Reload(ctx, action.Unit)
 		case machineorder.ActionRestart:
-			err = a.Host.Units.Restart(ctx, action.Unit)
+			err = manager.Restart(ctx, action.Unit)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", action.Type, action.Unit, err)
@@ -98,6 +99,10 @@ func (a *Agent) reboot(ctx context.Context, s trial.State) (time.Duration, error
 	a.Log.Info("The host reboots", "config", s.Target(), "attempt", s.Attempts)
 	return rebootTime, a.System.Reboot(ctx)
 }
+
+// settleTime is how long a node must have had its services restarted before its contacts count. Some services cut a node
+// off only some time after the call of systemctl.
+const settleTime = 10 * time.Second
 
 // verify compares the node with what it was before the change.
 func (a *Agent) verify(ctx context.Context, s trial.State, o *machineorder.Order) (time.Duration, error) {
@@ -115,7 +120,7 @@ func (a *Agent) verify(ctx context.Context, s trial.State, o *machineorder.Order
 	}
 	elapsed := s.Elapsed(a.now)
 	verdict, reason := contact.Judge(contact.Input{Before: s.Before, Now: found, Elapsed: elapsed, Silent: min(elapsed, a.now.Uptime-a.answered)})
-	if verdict == contact.Wait {
+	if verdict == contact.Wait || verdict == contact.Confirmed && len(o.Actions) > 0 && elapsed < settleTime {
 		return decide.ProbeTime, nil
 	}
 	return 0, a.save(s, s.Judge(verdict, reason, a.now))

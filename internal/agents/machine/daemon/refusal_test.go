@@ -88,12 +88,10 @@ func TestANameWithAnotherContentIsRefused(t *testing.T) {
 
 func TestWhatTheHostCannotDoIsRefusedBeforeTheDrain(t *testing.T) {
 	w := configured(t)
-	w.Machine.Write(t, "/etc/fixed", "fixed", 0o644, 0)
-	before := w.Snapshot(t)
 	c := two
 	c.Links = []hostconfig.Link{{Entry: hostconfig.Entry{Path: "/etc/dir"}, Target: "x"}}
 	w.Mkdir(t, "/etc/dir/sub")
-	before = w.Snapshot(t)
+	before := w.Snapshot(t)
 	w.order(c, reboot)
 	w.refuses(t, before, "/etc/dir")
 	reads := w.reads

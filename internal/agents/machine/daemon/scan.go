@@ -30,9 +30,11 @@ func (a *Agent) scan(ctx context.Context, in *decide.Input) error {
 	if err != nil {
 		return err
 	}
-	decision := drift.Decide(policy(in), found, a.repairs, a.instant())
+	decision := drift.Decide(policy(in), found, a.repairs, instant(a.now.Uptime))
 	if err := a.treat(ctx, l, decision); err != nil {
-		return err
+		a.Log.Warn("Drift could not be repaired, and is reported", "error", err.Error())
+		decision.Report = slices.Concat(decision.Report, decision.Repair, decision.Adopt)
+		decision.Repair, decision.Adopt = nil, nil
 	}
 	a.note(decision)
 	uptime := a.now.Uptime
@@ -49,7 +51,7 @@ func policy(in *decide.Input) drift.Policy {
 }
 
 // instant is the time for the history of repairs. The date of the host may be wrong.
-func (a *Agent) instant() time.Time { return time.Time{}.Add(a.now.Uptime) }
+func instant(uptime time.Duration) time.Time { return time.Time{}.Add(uptime) }
 
 // watch must not keep the agent from scanning, because a host can have too few watches.
 func (a *Agent) watch(l ledger.Ledger) {
@@ -74,7 +76,7 @@ func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decis
 	if len(decision.Repair) == 0 {
 		return nil
 	}
-	a.repairs = a.repairs.Add(decision.Repair, a.instant())
+	a.repairs = a.repairs.Add(decision.Repair, instant(a.now.Uptime))
 	return a.apply(ctx, cmp.Or(l.Config, machineorder.None))
 }
 

@@ -56,6 +56,23 @@ func TestANodeThatIsCutOffRevertsWithinAMinute(t *testing.T) {
 	w.expect(machineorder.StateDone, "rendered-2", machineorder.PhaseDone)
 }
 
+func TestANodeThatIsCutOffALittleLaterReverts(t *testing.T) {
+	w := configured(t)
+	before, restarted := w.Snapshot(t), time.Duration(0)
+	w.firewall = func(w *world) bool {
+		if w.did("restart crio.service") == 1 && restarted == 0 {
+			restarted = w.uptime
+		}
+		return w.content("/etc/firewall") == "drop" && w.uptime >= restarted+8*time.Second
+	}
+	w.order(wall, restart)
+	w.run(5 * time.Minute)
+	w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
+	if diff := cmp.Diff(before, w.Snapshot(t)); diff != "" {
+		t.Errorf("expected the host as before: %s", diff)
+	}
+}
+
 func TestANodeThatIsCutOffByARebootReverts(t *testing.T) {
 	w := configured(t)
 	before := w.Snapshot(t)

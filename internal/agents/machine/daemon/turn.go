@@ -96,10 +96,10 @@ const reportKey = string(decide.Report)
 
 // keyOf identifies a step. A step of another configuration is another step.
 func keyOf(step decide.Step, in *decide.Input) string {
-	switch {
-	case step.Do == decide.Proceed:
+	switch step.Do {
+	case decide.Proceed:
 		return fmt.Sprintf("%s %s", in.Trial.Step, in.Trial.Target())
-	case step.Do == decide.Preflight || step.Do == decide.Begin:
+	case decide.Preflight, decide.Begin:
 		return fmt.Sprintf("%s %s", step.Do, in.Order.Config)
 	}
 	return string(step.Do)

@@ -65,6 +65,18 @@ func Boot(t testing.TB, disk hostfs.Disk) *Machine {
 	return m
 }
 
+// UnitFiles returns the hash of each unit file.
+func (m *Machine) UnitFiles() map[string]string {
+	tree, _ := disktest.Tree(m.FS, unitDir, "")
+	out := map[string]string{}
+	for p, entry := range tree {
+		if entry.Type == hostfs.File {
+			out[p] = entry.Hash
+		}
+	}
+	return out
+}
+
 // Call counts a writing call of a fake, which fails after a crash.
 func (m *Machine) Call(what string) error {
 	m.Calls = append(m.Calls, what)
@@ -82,11 +94,13 @@ func (m *Machine) uncrashed() func() {
 	return func() {}
 }
 
+// Get returns a sysctl.
 func (m *Machine) Get(name string) (string, bool, error) {
 	value, found := m.Values[name]
 	return value, found, nil
 }
 
+// Set changes a sysctl.
 func (m *Machine) Set(name, value string) error {
 	if err := m.Call("sysctl " + name); err != nil {
 		return err
@@ -95,6 +109,7 @@ func (m *Machine) Set(name, value string) error {
 	return nil
 }
 
+// UpdateBoot writes the file of the boot loader, as update-grub does.
 func (m *Machine) UpdateBoot(context.Context) error {
 	m.Calls = append(m.Calls, "update-grub")
 	script, _, _ := m.FS.ReadFile(bootargs.GrubFile, 1<<20)
@@ -108,6 +123,7 @@ type Snapshot struct {
 	Values map[string]string
 }
 
+// Snapshot returns the state of the machine.
 func (m *Machine) Snapshot(t testing.TB) Snapshot {
 	t.Helper()
 	tree, err := disktest.Tree(m.FS, "/", "/var/lib/opcrew")
@@ -123,6 +139,7 @@ func (m *Machine) Write(t testing.TB, p, content string, mode uint32, uid int) {
 	must(t, m.FS.WriteFile(p, []byte(content), hostfs.Entry{Type: hostfs.File, Mode: mode, UID: uid, GID: uid}))
 }
 
+// Mkdir creates a directory with its parents.
 func (m *Machine) Mkdir(t testing.TB, p string) {
 	t.Helper()
 	if found, err := m.FS.Read(p); p != "/" && (err != nil || found.Type != hostfs.Directory) {
@@ -131,6 +148,7 @@ func (m *Machine) Mkdir(t testing.TB, p string) {
 	}
 }
 
+// Read returns the content of a file.
 func (m *Machine) Read(t testing.TB, p string) string {
 	t.Helper()
 	content, _, err := m.FS.ReadFile(p, 1<<20)

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
-	"github.com/opcrew/opcrew/internal/agents/machine/hostfs/disktest"
 	"github.com/opcrew/opcrew/internal/agents/machine/units"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
@@ -41,6 +40,7 @@ func wants(content string) (dirs []string) {
 	return dirs
 }
 
+// Enablement returns the state of a unit file.
 func (m *Machine) Enablement(_ context.Context, unit string) (string, error) {
 	p, content := m.unitFile(unit)
 	switch {
@@ -59,6 +59,7 @@ func (m *Machine) Enablement(_ context.Context, unit string) (string, error) {
 	return units.Disabled, nil
 }
 
+// Enable creates the links that the [Install] section of a unit names.
 func (m *Machine) Enable(_ context.Context, unit string) error {
 	if err := m.Call("enable " + unit); err != nil {
 		return err
@@ -137,6 +138,7 @@ func (m *Machine) Disable(_ context.Context, unit string) error {
 	return nil
 }
 
+// DaemonReload reads the unit files.
 func (m *Machine) DaemonReload(context.Context) error {
 	if err := m.Call("daemon-reload"); err != nil {
 		return err
@@ -145,17 +147,8 @@ func (m *Machine) DaemonReload(context.Context) error {
 	return nil
 }
 
-func (m *Machine) Reload(_ context.Context, unit string) error  { return m.Call("reload " + unit) }
-func (m *Machine) Restart(_ context.Context, unit string) error { return m.Call("restart " + unit) }
+// Reload records the call.
+func (m *Machine) Reload(_ context.Context, unit string) error { return m.Call("reload " + unit) }
 
-// UnitFiles returns the hash of each unit file.
-func (m *Machine) UnitFiles() map[string]string {
-	tree, _ := disktest.Tree(m.FS, unitDir, "")
-	out := map[string]string{}
-	for p, entry := range tree {
-		if entry.Type == hostfs.File {
-			out[p] = entry.Hash
-		}
-	}
-	return out
-}
+// Restart records the call.
+func (m *Machine) Restart(_ context.Context, unit string) error { return m.Call("restart " + unit) }

@@ -100,7 +100,7 @@ func TestAWriteIsOnePatchThatNoticesConflicts(t *testing.T) {
 	if got := c.Annotations(); got[machineorder.State] != "Done" || got[machineorder.Reason] != "" || got["a"] != "1" {
 		t.Errorf("expected the result to be known at once, got %v", got)
 	}
-	c.nodes, s.node[machineorder.OrderAnnotation] = c.nodes, "another"
+	s.node[machineorder.OrderAnnotation] = "another"
 	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Working"}); err == nil || s.node[machineorder.State] != "Done" {
 		t.Errorf("expected a write about an old order to be refused, got %v", err)
 	}
@@ -149,12 +149,15 @@ func TestContactNeedsAnAnswerOfTheAPIServerItself(t *testing.T) {
 		}
 	}
 	s.status = 0
+	must(t, os.Remove(filepath.Join(dir, TokenFile)))
+	if !c.Reaches(t.Context()) {
+		t.Error("expected an answer that requires a token to be contact")
+	}
 	c.server.CA = strings.Replace(c.server.CA, "CERTIFICATE", "OTHER", 2)
 	if c.Reaches(t.Context()) {
 		t.Error("expected a server with another certificate to be no contact")
 	}
-	must(t, os.Remove(filepath.Join(dir, TokenFile)))
-	s.Close()
+	c.server.URL = "https://127.0.0.1:1"
 	if c.Reaches(t.Context()) {
 		t.Error("expected a server that is down to be no contact")
 	}

@@ -21,9 +21,10 @@ import (
 const (
 	// Directory holds the credentials, below the agent's directory.
 	Directory = "credentials"
-	// ServerFile and TokenFile are the files in it.
+	// ServerFile says where the API server is.
 	ServerFile = "server"
-	TokenFile  = "token"
+	// TokenFile has the token.
+	TokenFile = "token"
 
 	maxFile = 1 << 20
 )

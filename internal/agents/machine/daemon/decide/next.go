@@ -98,10 +98,11 @@ func settled(in *Input) *Step {
 	return nil
 }
 
-// check repeats a check that failed after some time, because a user may have changed the host.
+// check repeats an old check if it failed, and before a change that had to wait for a drain: the host may be another one
+// by now.
 func check(in *Input) *Step {
 	c := in.checked()
-	if c == nil || c.Problem != "" && in.Uptime-c.At >= RecheckTime {
+	if c == nil || in.Uptime-c.At >= RecheckTime && (c.Problem != "" || in.drained()) {
 		return &Step{Do: Preflight}
 	}
 	return nil
