@@ -121,6 +121,10 @@ agent: ## Build the agent that runs in users' pods: bin/opcrew-agent.
 backup: ## Build the program that saves and restores snapshots of etcd: bin/opcrew-backup.
 	@$(GO_BUILD) -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
 
+.PHONY: machine
+machine: ## Build the machine agent that runs on hosts: bin/opcrew-machine.
+	@$(GO_BUILD) -o $(BIN)/opcrew-machine ./cmd/opcrew-machine
+
 # The generator creates a folder for the group twice (etcd/etcd/v1beta2), so the command removes one of the two. It runs
 # per group, because each group needs its own schema.
 .PHONY: generate
