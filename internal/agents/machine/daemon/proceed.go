@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -120,10 +121,15 @@ func (a *Agent) verify(ctx context.Context, s trial.State, o *machineorder.Order
 	}
 	elapsed := s.Elapsed(a.now)
 	verdict, reason := contact.Judge(contact.Input{Before: s.Before, Now: found, Elapsed: elapsed, Silent: min(elapsed, a.now.Uptime-a.answered)})
-	if verdict == contact.Wait || verdict == contact.Confirmed && len(o.Actions) > 0 && elapsed < settleTime {
+	if verdict == contact.Wait || verdict == contact.Confirmed && elapsed < settleTime && acts(o) {
 		return decide.ProbeTime, nil
 	}
 	return 0, a.save(s, s.Judge(verdict, reason, a.now))
+}
+
+// acts reports whether an order contains an action on the host.
+func acts(o *machineorder.Order) bool {
+	return slices.ContainsFunc(o.Actions, func(a machineorder.Action) bool { return a.Type != machineorder.ActionDrain })
 }
 
 // missingArguments returns what a reboot did not change in the kernel command line.

@@ -4,7 +4,10 @@
 package cluster
 
 import (
+	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,32 +19,63 @@ import (
 	"k8s.io/utils/clock"
 	testclock "k8s.io/utils/clock/testing"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/daemon/cluster/clustertest"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// client returns a client that watches the Node until the test ends.
+func client(t testing.TB, s *clustertest.Server, clock clock.WithTicker) (*Client, string) {
+	t.Helper()
+	dir := s.Credentials(t)
+	c, err := New(dir, clock, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { c.Watch(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); s.CloseClientConnections(); <-ended })
+	return c, dir
+}
+
+// eventually waits until a condition is true.
+func eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("expected %s", what)
+		}
+	}
+}
+
 func TestAWatchOfTheNodesMetadataIsTheOnlyCall(t *testing.T) {
-	s := newServer(t)
-	c, _ := s.client(t, clock.RealClock{})
+	s := clustertest.New(t)
+	c, _ := client(t, s, clock.RealClock{})
 	if got := c.Annotations(); got != nil {
 		t.Errorf("expected no annotations before the Node was seen, got %v", got)
 	}
 	eventually(t, "the Node to be seen", func() bool { return c.Annotations()["a"] == "1" })
-	s.set(func(annotations map[string]string) { annotations["a"] = "2" })
+	s.Set(func(annotations map[string]string) { annotations["a"] = "2" })
 	eventually(t, "a change of the Node to be seen", func() bool { return c.Annotations()["a"] == "2" })
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if len(s.calls) != 1 || !strings.Contains(s.calls[0], "fieldSelector=metadata.name%3Dnode-a") || !strings.Contains(s.accepts[0], "PartialObjectMetadata") {
-		t.Errorf("expected one watch of the metadata of one Node, got %v and %v", s.calls, s.accepts)
+	s.Mutex.Lock()
+	defer s.Mutex.Unlock()
+	if len(s.Calls) != 1 || !strings.Contains(s.Calls[0], "fieldSelector=metadata.name%3Dnode-a") || !strings.Contains(s.Accepts[0], "PartialObjectMetadata") {
+		t.Errorf("expected one watch of the metadata of one Node, got %v and %v", s.Calls, s.Accepts)
 	}
 }
 
 func TestOnlyChangesOfAnnotationsAreReported(t *testing.T) {
-	s := newServer(t)
-	c, _ := s.client(t, clock.RealClock{})
+	s := clustertest.New(t)
+	c, _ := client(t, s, clock.RealClock{})
 	<-c.Changed
-	s.set(func(map[string]string) {}) // a heartbeat
+	s.Set(func(map[string]string) {}) // a heartbeat
 	eventually(t, "the heartbeat to be seen", func() bool { return c.seen().ResourceVersion == "10" })
-	s.set(func(annotations map[string]string) { annotations["a"] = "2" })
+	s.Set(func(annotations map[string]string) { annotations["a"] = "2" })
 	<-c.Changed
 	if c.seen().ResourceVersion != "11" {
 		t.Errorf("expected the agent not to be woken by a heartbeat, got version %s", c.seen().ResourceVersion)
@@ -49,18 +83,18 @@ func TestOnlyChangesOfAnnotationsAreReported(t *testing.T) {
 }
 
 func TestTheWatchContinuesAfterAnOutage(t *testing.T) {
-	s := newServer(t)
-	c, _ := s.client(t, clock.RealClock{})
+	s := clustertest.New(t)
+	c, _ := client(t, s, clock.RealClock{})
 	<-c.Changed
-	s.mutex.Lock()
-	s.status = http.StatusServiceUnavailable
-	s.mutex.Unlock()
+	s.Mutex.Lock()
+	s.Status = http.StatusServiceUnavailable
+	s.Mutex.Unlock()
 	s.CloseClientConnections()
-	s.set(func(annotations map[string]string) { annotations["a"] = "2" })
-	eventually(t, "another attempt", func() bool { return s.count("GET") >= 2 })
-	s.mutex.Lock()
-	s.status = 0
-	s.mutex.Unlock()
+	s.Set(func(annotations map[string]string) { annotations["a"] = "2" })
+	eventually(t, "another attempt", func() bool { return s.Count("GET") >= 2 })
+	s.Mutex.Lock()
+	s.Status = 0
+	s.Mutex.Unlock()
 	eventually(t, "the change to be seen", func() bool { return c.Annotations()["a"] == "2" })
 }
 
@@ -89,9 +123,9 @@ func TestAnOlderStateOfTheNodeIsIgnored(t *testing.T) {
 }
 
 func TestAWriteIsOnePatchThatNoticesConflicts(t *testing.T) {
-	s := newServer(t)
-	s.node[machineorder.OrderAnnotation], s.node[machineorder.Reason] = `{"a/b":"~"}`, "because"
-	c, _ := s.client(t, clock.RealClock{})
+	s := clustertest.New(t)
+	s.Node[machineorder.OrderAnnotation], s.Node[machineorder.Reason] = `{"a/b":"~"}`, "because"
+	c, _ := client(t, s, clock.RealClock{})
 	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Done"}); c.Annotations() == nil && err == nil {
 		t.Error("expected no write before the Node was seen")
 	}
@@ -100,23 +134,23 @@ func TestAWriteIsOnePatchThatNoticesConflicts(t *testing.T) {
 	if got := c.Annotations(); got[machineorder.State] != "Done" || got[machineorder.Reason] != "" || got["a"] != "1" {
 		t.Errorf("expected the result to be known at once, got %v", got)
 	}
-	s.node[machineorder.OrderAnnotation] = "another"
-	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Working"}); err == nil || s.node[machineorder.State] != "Done" {
+	s.Node[machineorder.OrderAnnotation] = "another"
+	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Working"}); err == nil || s.Node[machineorder.State] != "Done" {
 		t.Errorf("expected a write about an old order to be refused, got %v", err)
 	}
-	s.node[machineorder.OrderAnnotation], s.node[machineorder.State] = `{"a/b":"~"}`, "another agent"
+	s.Node[machineorder.OrderAnnotation], s.Node[machineorder.State] = `{"a/b":"~"}`, "another agent"
 	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Working"}); err == nil {
 		t.Error("expected the write of another agent to be noticed")
 	}
-	if n := s.count("PATCH"); n != 3 {
+	if n := s.Count("PATCH"); n != 3 {
 		t.Errorf("expected one patch for each write, got %d", n)
 	}
 }
 
 func TestAMissingSecretIsARefusalAndAnOutageIsNot(t *testing.T) {
-	s := newServer(t)
-	s.secrets["good"], s.secrets["empty"] = map[string][]byte{machineorder.SecretKey: []byte("content")}, nil
-	c, _ := s.client(t, clock.RealClock{})
+	s := clustertest.New(t)
+	s.Secrets["good"], s.Secrets["empty"] = map[string][]byte{machineorder.SecretKey: []byte("content")}, nil
+	c, _ := client(t, s, clock.RealClock{})
 	if got, err := c.Config(t.Context(), "good"); err != nil || string(got) != "content" {
 		t.Errorf("expected the content of the Secret, got %q and %v", got, err)
 	}
@@ -127,9 +161,9 @@ func TestAMissingSecretIsARefusalAndAnOutageIsNot(t *testing.T) {
 		}
 	}
 	for status, refused := range map[int]bool{http.StatusForbidden: true, http.StatusInternalServerError: false} {
-		s.mutex.Lock()
-		s.status = status
-		s.mutex.Unlock()
+		s.Mutex.Lock()
+		s.Status = status
+		s.Mutex.Unlock()
 		_, err := c.Config(t.Context(), "good")
 		if refusal := (*Refusal)(nil); err == nil || errors.As(err, &refusal) != refused {
 			t.Errorf("status %d: expected a refusal: %v, got %v", status, refused, err)
@@ -138,17 +172,17 @@ func TestAMissingSecretIsARefusalAndAnOutageIsNot(t *testing.T) {
 }
 
 func TestContactNeedsAnAnswerOfTheAPIServerItself(t *testing.T) {
-	s := newServer(t)
-	c, dir := s.client(t, clock.RealClock{})
+	s := clustertest.New(t)
+	c, dir := client(t, s, clock.RealClock{})
 	for status, want := range map[int]bool{0: true, http.StatusForbidden: true, http.StatusUnauthorized: true, http.StatusBadGateway: false, http.StatusServiceUnavailable: false} {
-		s.mutex.Lock()
-		s.status = status
-		s.mutex.Unlock()
+		s.Mutex.Lock()
+		s.Status = status
+		s.Mutex.Unlock()
 		if got := c.Reaches(t.Context()); got != want {
 			t.Errorf("status %d: expected contact: %v, got %v", status, want, got)
 		}
 	}
-	s.status = 0
+	s.Status = 0
 	must(t, os.Remove(filepath.Join(dir, TokenFile)))
 	if !c.Reaches(t.Context()) {
 		t.Error("expected an answer that requires a token to be contact")
@@ -164,14 +198,14 @@ func TestContactNeedsAnAnswerOfTheAPIServerItself(t *testing.T) {
 }
 
 func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
-	s := newServer(t)
+	s := clustertest.New(t)
 	start := time.Now().Truncate(time.Second)
 	fake := testclock.NewFakeClock(start)
-	c, dir := s.client(t, fake)
+	c, dir := client(t, s, fake)
 	eventually(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
 	file := filepath.Join(dir, TokenFile)
-	must(t, os.WriteFile(file, []byte(token(start, start.Add(10*time.Hour))), 0o600))
-	s.token = token(start.Add(8*time.Hour), start.Add(18*time.Hour))
+	must(t, os.WriteFile(file, []byte(clustertest.JWT(start, start.Add(10*time.Hour))), 0o600))
+	s.Token = clustertest.JWT(start.Add(8*time.Hour), start.Add(18*time.Hour))
 	for _, test := range []struct {
 		after, wait time.Duration
 		renewed     bool
@@ -182,12 +216,12 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 		must(t, err)
 		content, err := os.ReadFile(file)
 		must(t, err)
-		if renewed := string(content) == s.token; wait != test.wait || renewed != test.renewed {
+		if renewed := string(content) == s.Token; wait != test.wait || renewed != test.renewed {
 			t.Errorf("after %s: expected to wait %s (renewed: %v), got %s and %v", test.after, test.wait, test.renewed, wait, renewed)
 		}
 	}
-	if len(s.requests) != 1 || !strings.Contains(s.requests[0], `"kind":"Node"`) || !strings.Contains(s.requests[0], `"uid":"uid-a"`) || !strings.Contains(s.requests[0], `"expirationSeconds":36000`) {
-		t.Errorf("expected one request for a token that is bound to the Node, got %v", s.requests)
+	if len(s.Requests) != 1 || !strings.Contains(s.Requests[0], `"kind":"Node"`) || !strings.Contains(s.Requests[0], `"uid":"uid-a"`) || !strings.Contains(s.Requests[0], `"expirationSeconds":36000`) {
+		t.Errorf("expected one request for a token that is bound to the Node, got %v", s.Requests)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("expected only root to read the token, got %v, %v", info.Mode(), err)
@@ -195,16 +229,16 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 }
 
 func TestATokenThatCannotBeReadIsKept(t *testing.T) {
-	s := newServer(t)
+	s := clustertest.New(t)
 	start := time.Now()
-	c, dir := s.client(t, testclock.NewFakeClock(start))
+	c, dir := client(t, s, testclock.NewFakeClock(start))
 	eventually(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
 	if wait, err := c.keepToken(t.Context()); err == nil || wait != renewRetry {
 		t.Errorf("expected an opaque token to be reported, got %s and %v", wait, err)
 	}
-	old := token(start.Add(-time.Hour), start.Add(time.Minute))
+	old := clustertest.JWT(start.Add(-time.Hour), start.Add(time.Minute))
 	must(t, os.WriteFile(filepath.Join(dir, TokenFile), []byte(old), 0o600))
-	s.token = "hostile"
+	s.Token = "hostile"
 	if _, err := c.keepToken(t.Context()); err == nil {
 		t.Error("expected a token without claims to be refused")
 	}
@@ -232,13 +266,13 @@ func TestWrongCredentialsAreExplained(t *testing.T) {
 }
 
 func TestTheInstallerGetsATokenThatIsBoundToTheNode(t *testing.T) {
-	s := newServer(t)
-	s.token = token(time.Now(), time.Now().Add(FirstLifetime))
-	dir := s.credentials(t)
+	s := clustertest.New(t)
+	s.Token = clustertest.JWT(time.Now(), time.Now().Add(FirstLifetime))
+	dir := s.Credentials(t)
 	server, err := Load(dir)
 	must(t, err)
 	got, err := FirstToken(t.Context(), server, filepath.Join(dir, TokenFile))
-	if err != nil || got != s.token || !strings.Contains(s.requests[0], `"name":"node-a","uid":"uid-a"`) {
-		t.Errorf("expected a token for the Node, got %q, %v and %v", got, err, s.requests)
+	if err != nil || got != s.Token || !strings.Contains(s.Requests[0], `"name":"node-a","uid":"uid-a"`) {
+		t.Errorf("expected a token for the Node, got %q, %v and %v", got, err, s.Requests)
 	}
 }
