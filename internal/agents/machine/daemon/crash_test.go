@@ -7,6 +7,7 @@ package daemon
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,9 @@ func TestAKillAtAnyStepChangesNothing(t *testing.T) {
 				}
 				if diff := cmp.Diff(want, w.complete(t)); diff != "" {
 					t.Fatalf("killed at call %d: expected the same end as without: %s\n%s", crash, diff, w.log.String())
+				}
+				if begun := strings.Count(w.log.String(), "The change begins"); begun > 2 {
+					t.Fatalf("killed at call %d: expected the order to be tried at most once, got %d times", crash, begun-1)
 				}
 			}
 		})

@@ -6,6 +6,7 @@
 package daemon
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,27 @@ func TestDriftIsFoundWithoutAnEventAndWithoutTheAPIServer(t *testing.T) {
 	w.run(11 * time.Minute)
 	if w.content("/etc/motd") != "one\n" {
 		t.Errorf("expected a repair after the next scan, got %q", w.content("/etc/motd"))
+	}
+}
+
+func TestDriftIsRepairedWhileNothingCanBeReported(t *testing.T) {
+	w := drifted(t, machineorder.RepairDrift)
+	w.apiDown, w.seen = true, maps.Clone(w.node)
+	delete(w.seen, machineorder.State)
+	w.Machine.Write(t, "/etc/motd", "edited\n", 0o644, 0)
+	w.agent.changed = true
+	w.run(10 * time.Second)
+	if w.content("/etc/motd") != "one\n" {
+		t.Errorf("expected a repair, got %q: %s", w.content("/etc/motd"), w.log.String())
+	}
+}
+
+func TestTheFilesOfANewConfigurationAreWatchedAtOnce(t *testing.T) {
+	w := configured(t)
+	w.order(two)
+	w.run(time.Minute)
+	if w.watched != "rendered-2" {
+		t.Errorf("expected the files of rendered-2 to be watched, got those of %q", w.watched)
 	}
 }
 

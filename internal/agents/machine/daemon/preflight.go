@@ -119,7 +119,10 @@ func (a *Agent) beginTrial(ctx context.Context, o *machineorder.Order) error {
 	if err := a.Journal.Save(journal.State{Order: *o}); err != nil {
 		return err
 	}
+	if err := a.Trial.Save(state); err != nil {
+		return err
+	}
 	a.Log.Info("The change begins", "config", o.Config, "previous", previous, "reboots", state.Reboots,
 		"apiServer", state.Before.API, "peers", state.Before.Peers)
-	return a.Trial.Save(state)
+	return nil
 }

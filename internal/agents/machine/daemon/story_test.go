@@ -122,6 +122,23 @@ func TestAfterARebootTheKernelArgumentsAreVerified(t *testing.T) {
 	}
 }
 
+func TestAHostHasTimeToGoDown(t *testing.T) {
+	w := configured(t)
+	w.order(two, reboot)
+	for range 20 { // the Node changes often, but the host does not go down
+		w.agent.Turn(t.Context())
+		w.operate()
+	}
+	if w.did("reboot") != 1 {
+		t.Errorf("expected one request for a reboot, got %d", w.did("reboot"))
+	}
+	w.uptime += rebootTime
+	w.agent.Turn(t.Context())
+	if w.did("reboot") != 2 {
+		t.Errorf("expected another request when the host did not go down, got %d", w.did("reboot"))
+	}
+}
+
 func TestAnEmptyConfigurationRestoresTheHost(t *testing.T) {
 	w := newWorld(t)
 	before := w.Snapshot(t)
@@ -142,7 +159,6 @@ func TestAnEmptyConfigurationRestoresTheHost(t *testing.T) {
 
 func TestAnOrderThatChangesDuringATrialIsCarriedOutAfterwards(t *testing.T) {
 	w := newWorld(t)
-	w.apiDown = false
 	w.order(one, restart)
 	for range 4 { // check, begin, apply
 		w.agent.Turn(t.Context())

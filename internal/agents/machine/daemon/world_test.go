@@ -61,6 +61,7 @@ type world struct {
 	// powerLoss is called with each disk that a power loss at the crash permits.
 	powerLoss     func(after *disktest.Disk)
 	writes, reads int
+	watched       string // the configuration whose files are watched
 	log           strings.Builder
 }
 
@@ -117,7 +118,10 @@ func (b breaking) Restart(ctx context.Context, unit string) error {
 	return b.Machine.Restart(ctx, unit)
 }
 
-func (w *world) Set(ledger.Ledger) error { return nil }
+func (w *world) Set(l ledger.Ledger) error {
+	w.watched = l.Config
+	return nil
+}
 
 func (w *world) Now() (trial.Now, error) {
 	return trial.Now{Boot: fmt.Sprint("boot-", w.boot), Uptime: w.uptime}, nil
