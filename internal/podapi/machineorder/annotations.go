@@ -12,7 +12,7 @@ const (
 
 const original = "machineconfiguration.openshift.io/"
 
-// The annotations of the original. The operator writes DesiredConfig and LastAppliedDrain, the machine agent the others.
+// The annotations of the original. The operator writes DesiredConfig and LastAppliedDrain, and the agent the others.
 const (
 	CurrentConfig    = original + "currentConfig"
 	DesiredConfig    = original + "desiredConfig"

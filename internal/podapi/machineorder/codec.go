@@ -20,8 +20,8 @@ func EncodeOrder(o Order) (string, error) {
 	return encode(o, MaxOrder)
 }
 
-// ParseOrder parses the value of OrderAnnotation. It refuses unknown fields, because a host that ignored one would carry
-// out the order only in part.
+// ParseOrder parses the value of OrderAnnotation. It refuses unknown fields, because a host that ignored one would
+// carry out the order only in part.
 func ParseOrder(text string) (Order, error) {
 	var o Order
 	if err := decode(text, MaxOrder, true, &o); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
-// settleTime is how long a node must have had its services restarted before its contacts count. Some services cut a node
-// off only some time after the call of systemctl.
+// settleTime is how long after the actions the contacts of a node count. Some services cut a node off only some time
+// after the call of systemctl.
 const settleTime = 10 * time.Second
 
 // verify compares the node with what it was before the change.

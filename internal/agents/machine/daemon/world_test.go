@@ -44,7 +44,7 @@ type world struct {
 	// node has the annotations on the API server, seen those that the agent has seen.
 	node, seen map[string]string
 	secrets    map[string][]byte
-	// apiDown and peersDown are outages for all nodes. firewall returns true if a configuration on disk cuts the node off.
+	// apiDown and peersDown are outages for all nodes. firewall reports whether the configuration cuts the node off.
 	apiDown, peersDown bool
 	firewall           func(w *world) bool
 	// broken are units that cannot be restarted. lostArguments is set if the boot loader ignores its files.

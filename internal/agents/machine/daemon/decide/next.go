@@ -98,8 +98,7 @@ func settled(in *Input) *Step {
 	return nil
 }
 
-// check repeats an old check if it failed, and before a change that had to wait for a drain: the host may be another one
-// by now.
+// check repeats an old check if it failed, and before a change that had to wait for a drain: the host may have changed.
 func check(in *Input) *Step {
 	c := in.checked()
 	if c == nil || in.Uptime-c.At >= RecheckTime && (c.Problem != "" || in.drained()) {

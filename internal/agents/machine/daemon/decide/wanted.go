@@ -12,8 +12,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
-// Wanted returns the annotations of the Node that the agent should write now. It leaves out those that stay as they are.
-// A change without a drain is first reported when it is complete.
+// Wanted returns the annotations of the Node that the agent should write now, without those that stay as they are. A
+// change without a drain is first reported when it is complete.
 func Wanted(in *Input) map[string]string {
 	switch {
 	case in.Broken != "":

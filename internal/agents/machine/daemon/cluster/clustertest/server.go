@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clustertest has an API server for tests of the machine agent. It serves one Node and some Secrets, and records
-// calls. Only tests import the package.
+// Package clustertest has an API server for tests of the machine agent. It serves one Node and some Secrets, and
+// records calls. Only tests import the package.
 package clustertest
 
 import (
