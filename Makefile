@@ -48,7 +48,7 @@ IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --agent-image '$(AGENT_
 # The layers of the operator and the kinds of each layer. The layer's role is generated from the markers in the packages
 # of its kinds.
 LAYERS := machines applications data
-KINDS_machines := nodepool activity
+KINDS_machines := nodepool activity machineconfig
 KINDS_applications := appservice microservicedeploy diva
 KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluster
 

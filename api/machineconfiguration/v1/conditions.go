@@ -47,6 +47,8 @@ const (
 	ReasonConfigTooLarge = "ConfigTooLarge"
 	// ReasonSecretMissing: a Secret that a MachineConfig refers to, or its key, does not exist.
 	ReasonSecretMissing = "SecretMissing"
+	// ReasonPolicyMissing: the admission policy that records requesters is not in force, so opcrew applies nothing new.
+	ReasonPolicyMissing = "PolicyMissing"
 	// ReasonNoConfigs: the pool selects no MachineConfig, so its configuration is empty.
 	ReasonNoConfigs = "NoConfigs"
 	// ReasonNodeFailed: the update of a node failed.
