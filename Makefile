@@ -121,6 +121,10 @@ agent: ## Build the agent that runs in users' pods: bin/opcrew-agent.
 backup: ## Build the program that saves and restores snapshots of etcd: bin/opcrew-backup.
 	@$(GO_BUILD) -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
 
+.PHONY: machine
+machine: ## Build the machine agent that runs on hosts: bin/opcrew-machine.
+	@$(GO_BUILD) -o $(BIN)/opcrew-machine ./cmd/opcrew-machine
+
 # The generator creates a folder for the group twice (etcd/etcd/v1beta2), so the command removes one of the two. It runs
 # per group, because each group needs its own schema.
 .PHONY: generate
@@ -135,8 +139,10 @@ generate: $(BIN)/controller-gen ## Generate DeepCopy methods and apply configura
 manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 	@echo "generating CRDs and roles (about 20 seconds)"
 	@$(BIN)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	@mv config/crd/bases/machineconfiguration.openshift.io_*.yaml config/machineconfig/bases/
 	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
 		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
+	@$(BIN)/controller-gen rbac:roleName=opcrew-machineconfig paths=./internal/kinds/machineconfig/... output:rbac:dir=config/machineconfig
 
 .PHONY: rights
 rights: need-go ## Write docs/rights.md, the table of the operator's rights, from the RBAC markers of the kinds.

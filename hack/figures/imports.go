@@ -28,6 +28,7 @@ type layer struct {
 const picture = `
 cmd/opcrew-agent:    internal/agents internal/podapi
 cmd/opcrew-backup:    internal/agents internal/podapi
+cmd/opcrew-machine:   internal/agents
 cmd/opcrew:           internal/outside internal/portforward internal/kinds internal/kit api
 internal/outside:     internal/kit
 internal/kinds:       internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/guard internal/stores internal/podapi api

@@ -32,7 +32,7 @@ func (u use) folder() string { return filepath.ToSlash(filepath.Dir(u.file)) }
 var exempt = regexp.MustCompile(`no[b]ody(:x:|:nogroup|/nogroup|:/)|user "?no[b]ody|"[a-z/]*no[b]ody"|\bopcrew\.io/[a-z/-]+`)
 
 // generated lists folders that findWords skips. Their text is generated from Go comments, or comes from Kubernetes.
-var generated = []string{"applyconfigurations", "config/crd/bases", "dist"}
+var generated = []string{"applyconfigurations", "config/crd/bases", "config/machineconfig/bases", "dist"}
 
 // humps matches the boundaries between words in an identifier. "OfANew", for example, is split into three words.
 var humps = []*regexp.Regexp{regexp.MustCompile(`([A-Z])([A-Z][a-z])`), regexp.MustCompile(`([a-z0-9])([A-Z])`)}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/test/testenv"
 )
@@ -21,14 +22,14 @@ var env *testenv.Env
 
 func TestMain(m *testing.M) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kinds.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kinds.AddToScheme, mcfgv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
 	testenv.Run(m, &env, testenv.Options{
-		CRDs:          []string{testenv.ProjectCRDs, "test/crds/testdata/widgets/crd.yaml"},
+		CRDs:          []string{testenv.ProjectCRDs, testenv.MachineConfigCRDs, "test/crds/testdata/widgets/crd.yaml"},
 		Scheme:        scheme,
 		NoControllers: true,
 	})

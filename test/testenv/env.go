@@ -22,6 +22,10 @@ import (
 // ProjectCRDs is the folder with the project's generated CRDs.
 const ProjectCRDs = "config/crd/bases"
 
+// MachineConfigCRDs is the folder with the generated CRDs of MachineConfig and MachineConfigPool, which are installed
+// separately.
+const MachineConfigCRDs = "config/machineconfig/bases"
+
 // Options configures the environment for a package of tests. The zero value means a server without CRDs and with the
 // controller manager.
 type Options struct {

@@ -7,8 +7,8 @@
 // Three processes of the same binary share the work, because each can do what the other two cannot:
 //
 //   - The runner (runner.go, relay.go) stays in the container. It reads the order (package hostjob) and the Secrets,
-//     enters the namespaces of process 1 of the host with one thread (enter.go), starts the host stage there, and
-//     writes the result to the container's termination message. The kubelet watches and signals this process.
+//     starts the host stage in the namespaces of process 1 of the host (package hostns), and writes the result to the
+//     container's termination message. The kubelet watches and signals this process.
 //   - The host stage (stage.go, host.go) runs entirely on the host. It resolves the user (package account), writes a
 //     marker file that records the start (package markers), and follows the command (follow.go), its processes (package
 //     tree) and its output (output.go). It stores the result next to the marker before it reports the result. Its

@@ -16,6 +16,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
 	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
+	"github.com/opcrew/opcrew/internal/agents/shared/hostns"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
@@ -56,7 +57,7 @@ func (r *runner) enter(cmd *exec.Cmd) error {
 	if r.options.Proc == "" {
 		return cmd.Start()
 	}
-	return startOnHost(r.options.Proc, cmd)
+	return hostns.Start(r.options.Proc, cmd)
 }
 
 // follow sends the order to the host stage, the process on the host, and also a cancellation if ctx ends. It returns

@@ -56,15 +56,19 @@ func (s *Suite) valid(t *testing.T, plural string) *unstructured.Unstructured {
 	return object
 }
 
-// records reports whether the admission policy opcrew-requester covers a resource. The policy records the user who
-// created or changed an object as its requester.
+// records reports whether an admission policy records the user who created or changed an object of a resource as its
+// requester.
 func (s *Suite) records(t *testing.T, plural string) bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.Root, "config", "cluster", "rights", "requester.yaml"))
-	if err != nil {
-		t.Fatal(err)
+	found := false
+	for _, folder := range []string{"cluster/rights", "machineconfig"} {
+		text, err := os.ReadFile(filepath.Join(s.Root, "config", folder, "requester.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || strings.Contains(string(text), plural)
 	}
-	return strings.Contains(string(text), plural)
+	return found
 }
 
 // applies returns nil once the API server accepts the object in a dry run. If records is set, the API server must also

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/opcrew/opcrew/hack/rights/marker"
 	"github.com/opcrew/opcrew/hack/rights/namespaced"
+	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
@@ -25,7 +27,11 @@ func (s *Suite) Deployed(t *testing.T) *rest.Config {
 	t.Helper()
 	s.deployment.Do(func() {
 		s.Apply(t, "config/namespace/namespace.yaml")
-		for _, object := range append(Built(t, s.Root, "config/cluster"), s.rights(t)...) {
+		objects := append(Built(t, s.Root, "config/cluster"), s.rights(t)...)
+		if slices.ContainsFunc(s.kinds, func(k kit.Registration) bool { return slices.ContainsFunc(k.CRDs, isMachineConfig) }) {
+			objects = append(objects, Built(t, s.Root, "config/machineconfig")...)
+		}
+		for _, object := range objects {
 			s.ApplyObject(t, object)
 		}
 		s.awaitPolicies(t)

@@ -105,9 +105,18 @@ func files(crds []string) []string {
 	var out []string
 	for _, name := range crds {
 		plural, group, _ := strings.Cut(name, ".")
-		out = append(out, fmt.Sprintf("%s/%s_%s.yaml", testenv.ProjectCRDs, group, plural))
+		folder := testenv.ProjectCRDs
+		if isMachineConfig(name) {
+			folder = testenv.MachineConfigCRDs
+		}
+		out = append(out, fmt.Sprintf("%s/%s_%s.yaml", folder, group, plural))
 	}
 	return out
+}
+
+// isMachineConfig reports whether a CRD is one of those that are installed separately, with their policies.
+func isMachineConfig(crd string) bool {
+	return strings.HasSuffix(crd, ".machineconfiguration.openshift.io")
 }
 
 // Calls returns the counted requests that the operator has made since the mark (see Call.IsCounted).

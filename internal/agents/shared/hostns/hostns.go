@@ -3,7 +3,8 @@
 
 //go:build linux
 
-package hostrun
+// Package hostns starts processes on the host of a privileged pod with hostPID, in the namespaces of process 1.
+package hostns
 
 import (
 	"errors"
@@ -24,10 +25,10 @@ type namespaces struct {
 	root  *os.File
 }
 
-// startOnHost starts a process in the namespaces and the root directory of process 1 of the host. Only one thread
+// Start starts a process in the namespaces and the root directory of process 1 of the host. Only one thread
 // enters them. That thread ends afterwards, because it is locked to a goroutine that ends. All other threads stay in
 // the container.
-func startOnHost(proc string, cmd *exec.Cmd) error {
+func Start(proc string, cmd *exec.Cmd) error {
 	host, err := openNamespaces(filepath.Join(proc, "1"))
 	defer host.close()
 	if err != nil {
@@ -88,6 +89,9 @@ func (n *namespaces) enter() error {
 }
 
 func (n *namespaces) close() {
-	closeAll(n.files...)
-	closeAll(n.root)
+	for _, file := range append(n.files, n.root) {
+		if file != nil {
+			file.Close()
+		}
+	}
 }

@@ -1,0 +1,158 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package apply
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
+	"github.com/opcrew/opcrew/internal/agents/machine/plan"
+	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
+)
+
+// Result is what Apply did.
+type Result struct {
+	Steps []plan.Step
+	// Conflicts are changes of others to what the configuration no longer declares. They stay, as do Kept directories,
+	// which opcrew created and which have entries of others.
+	Conflicts []plan.Conflict
+	Kept      []string
+}
+
+// Apply changes the host to a configuration. An empty configuration restores the host.
+func (h *Host) Apply(ctx context.Context, c hostconfig.Config) (Result, error) {
+	l, err := h.recovered()
+	if err != nil {
+		return Result{}, err
+	}
+	p, err := h.plan(ctx, l, c)
+	if err != nil {
+		return Result{}, err
+	}
+	return h.execute(ctx, l, p)
+}
+
+// Plan returns what Apply would do, and changes nothing. The error names everything that the host cannot do.
+func (h *Host) Plan(ctx context.Context, c hostconfig.Config) (plan.Plan, error) {
+	l, err := h.Store.Load()
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return h.plan(ctx, l, c)
+}
+
+func (h *Host) plan(ctx context.Context, l ledger.Ledger, c hostconfig.Config) (plan.Plan, error) {
+	if err := c.Check(); err != nil {
+		return plan.Plan{}, err
+	}
+	f, err := h.observe(ctx, l, c)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	p, err := plan.New(c, l, f)
+	return p, errors.Join(err, h.preflight(p))
+}
+
+// recovered returns the ledger, after it wrote to disk what a crashed process left in memory. Otherwise a step that the
+// plan leaves out, because its result is visible, could be lost in a later power failure.
+func (h *Host) recovered() (ledger.Ledger, error) {
+	if err := h.Store.Settle(); err != nil {
+		return ledger.Ledger{}, err
+	}
+	l, err := h.Store.Load()
+	if err != nil {
+		return l, err
+	}
+	for _, r := range l.Sorted() {
+		if r.Pending {
+			if err := h.settle(r); err != nil {
+				return l, fmt.Errorf("complete an earlier change of %s %s: %w", r.Kind, r.Name, err)
+			}
+		}
+	}
+	return l, nil
+}
+
+// execute carries out a plan.
+func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Result, error) {
+	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept}
+	saved, err := h.begin(l, p)
+	if err != nil {
+		return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
+	}
+	for i, s := range p.Steps {
+		kept, err := h.step(ctx, s)
+		if err == nil && endsUnits(p.Steps[i:]) {
+			err = h.FS.SyncAll(hostconfig.UnitDirectory)
+		}
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", s, err)
+		}
+		if kept {
+			out.Kept = append(out.Kept, s.Name)
+			p.Done.Records[s.Key] = keptRecord(p.Intent.Records[s.Key])
+		}
+	}
+	if err := h.save(saved, p.Done); err != nil {
+		return out, err
+	}
+	return out, h.Store.Collect(p.Done)
+}
+
+// begin writes to disk what is needed to restore the host. It returns the ledger that is on disk afterwards.
+func (h *Host) begin(l ledger.Ledger, p plan.Plan) (ledger.Ledger, error) {
+	if len(p.Steps) == 0 {
+		return l, nil
+	}
+	if err := h.copyOriginals(p); err != nil {
+		return l, err
+	}
+	return p.Intent, h.save(l, p.Intent)
+}
+
+func keptRecord(r ledger.Record) ledger.Record {
+	r.Pending, r.Previous = false, ledger.State{}
+	return r
+}
+
+// save writes nothing if the ledger is on disk already, so that a repeated application is quiet.
+func (h *Host) save(old, l ledger.Ledger) error {
+	before, err := ledger.Encode(old)
+	if err != nil {
+		return err
+	}
+	after, err := ledger.Encode(l)
+	if err != nil || bytes.Equal(before, after) {
+		return err
+	}
+	return h.Store.Save(l)
+}
+
+// copyOriginals copies the files that steps replace.
+func (h *Host) copyOriginals(p plan.Plan) error {
+	for _, key := range p.Copies {
+		content, found, err := h.FS.ReadFile(key.Name, ledger.MaxCopy)
+		if err != nil {
+			return err
+		}
+		if found.Hash != p.Intent.Records[key].Before.Hash {
+			return fmt.Errorf("%s: %w", key.Name, errChanged)
+		}
+		if err := h.Store.Keep(content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endsUnits reports whether the first of the steps is the last of several that call systemctl. Its changes must be on
+// disk before the next step, because systemctl does not sync them.
+func endsUnits(steps []plan.Step) bool {
+	return steps[0].Kind == ledger.Unit && (len(steps) == 1 || steps[1].Kind != ledger.Unit)
+}

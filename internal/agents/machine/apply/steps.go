@@ -1,0 +1,56 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package apply
+
+import (
+	"context"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
+	"github.com/opcrew/opcrew/internal/agents/machine/plan"
+	"github.com/opcrew/opcrew/internal/agents/machine/units"
+	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
+)
+
+// step carries out one step. kept is true for a directory that could not be removed, because it has entries of others.
+func (h *Host) step(ctx context.Context, s plan.Step) (kept bool, err error) {
+	switch s.Do {
+	case plan.DaemonReload:
+		return false, h.Units.DaemonReload(ctx)
+	case plan.UpdateBoot:
+		return false, h.UpdateBoot(ctx)
+	}
+	switch s.Kind {
+	case ledger.Path:
+		return h.setPath(s)
+	case ledger.Sysctl:
+		return false, h.Kernel.Set(s.Name, s.To.Value)
+	case ledger.Unit:
+		return false, h.setUnit(ctx, s)
+	case ledger.Password:
+		return false, h.setPassword(ctx, s)
+	}
+	return false, h.setPart(s)
+}
+
+func (h *Host) setUnit(ctx context.Context, s plan.Step) error {
+	if s.To.Value == units.Enabled {
+		return h.Units.Enable(ctx, s.Name)
+	}
+	return h.Units.Disable(ctx, s.Name)
+}
+
+// settle writes to disk what an earlier step changed.
+func (h *Host) settle(r ledger.Record) error {
+	switch r.Kind {
+	case ledger.Unit:
+		return h.FS.SyncAll(hostconfig.UnitDirectory)
+	case ledger.Sysctl:
+		return nil
+	case ledger.Path:
+		return h.FS.Settle(r.Name)
+	}
+	return h.FS.Settle(partFile(r.Key))
+}

@@ -1,0 +1,126 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
+	"github.com/opcrew/opcrew/internal/agents/machine/daemon/journal"
+	"github.com/opcrew/opcrew/internal/agents/machine/trial"
+	"github.com/opcrew/opcrew/internal/agents/machine/units"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// proceed carries out the step of a trial. The attempt is on disk before it begins.
+func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, error) {
+	s := in.Trial.Begin(a.now)
+	if err := a.save(*in.Trial, s); err != nil {
+		return 0, err
+	}
+	if s.Step != in.Trial.Step || s.Reverting != in.Trial.Reverting {
+		return 0, nil // the next turn decides about the new step
+	}
+	switch s.Step {
+	case trial.Check:
+		return a.verify(ctx, s, &in.Journal.Order)
+	case trial.Reboot:
+		return a.reboot(ctx, s)
+	case trial.Act:
+		if err := act(ctx, a.Host.Units, in.Journal.Order.Actions); err != nil {
+			return 0, err
+		}
+	default:
+		if err := a.apply(ctx, s.Target()); err != nil {
+			return 0, err
+		}
+	}
+	return 0, a.save(s, s.Next(a.now))
+}
+
+// save writes the state of the trial if it has changed.
+func (a *Agent) save(old, s trial.State) error {
+	if reflect.DeepEqual(old, s) {
+		return nil
+	}
+	if err := a.Trial.Save(s); err != nil {
+		return err
+	}
+	if old.Step != s.Step || old.Reverting != s.Reverting {
+		a.Log.Info("The change continues", "config", s.Target(), "step", s.Step, "reverting", s.Reverting, "reason", s.Reason)
+	}
+	return nil
+}
+
+func (a *Agent) apply(ctx context.Context, name string) error {
+	c, err := a.config(name)
+	if err != nil {
+		return err
+	}
+	out, err := a.Host.Apply(ctx, c)
+	if err != nil {
+		return err
+	}
+	a.scanned = nil
+	a.Log.Info("The configuration is applied", "config", name, "steps", len(out.Steps), "conflicts", len(out.Conflicts), "kept", len(out.Kept))
+	return nil
+}
+
+// act carries out the actions of an order, apart from drain and reboot.
+func act(ctx context.Context, manager units.Manager, actions []machineorder.Action) error {
+	for _, action := range actions {
+		var err error
+		switch action.Type {
+		case machineorder.ActionDaemonReload:
+			err = manager.DaemonReload(ctx)
+		case machineorder.ActionReload:
+			err = manager.Reload(ctx, action.Unit)
+		case machineorder.ActionRestart:
+			err = manager.Restart(ctx, action.Unit)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", action.Type, action.Unit, err)
+		}
+	}
+	return nil
+}
+
+// reboot holds the step, because the host takes some time to go down.
+func (a *Agent) reboot(ctx context.Context, s trial.State) (time.Duration, error) {
+	a.Log.Info("The host reboots", "config", s.Target(), "attempt", s.Attempts)
+	return rebootTime, a.System.Reboot(ctx)
+}
+
+// conclude records the result, and then ends the trial. Afterwards the host keeps only the configuration that it has.
+func (a *Agent) conclude(in *decide.Input) error {
+	s, j := in.Trial, in.Journal
+	j.Outcome, j.Message, j.BootID = journal.Done, s.Reason, a.now.Boot
+	if s.Reverting {
+		j.Outcome, j.RevertedTo = journal.Reverted, s.Previous
+	}
+	if s.Failed {
+		j.Outcome, j.RevertedTo = journal.Failed, ""
+	}
+	if err := a.Journal.Save(j); err != nil {
+		return err
+	}
+	if err := a.Trial.Clear(); err != nil {
+		return err
+	}
+	a.check = nil
+	a.Log.Info("The change is complete", "config", s.Config, "outcome", j.Outcome, "revertedTo", j.RevertedTo, "reason", j.Message)
+	current, err := a.current()
+	if err == nil {
+		err = a.Trial.Collect(current)
+	}
+	if err != nil {
+		a.Log.Warn("Unused configurations stay on the host", "error", err.Error())
+	}
+	return nil
+}

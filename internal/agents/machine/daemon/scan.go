@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
+	"github.com/opcrew/opcrew/internal/agents/machine/drift"
+	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// scan looks for drift, and repairs or adopts it if the policy says so.
+func (a *Agent) scan(ctx context.Context, in *decide.Input) error {
+	l, err := a.Host.Store.Load()
+	if err != nil {
+		return err
+	}
+	a.changed = false // what changes during the scan leads to another one
+	a.watch(l)
+	found, err := a.find(ctx, l)
+	if err != nil {
+		return err
+	}
+	decision := drift.Decide(policy(in), found, a.repairs, instant(a.now.Uptime))
+	if err := a.treat(ctx, l, decision); err != nil {
+		a.Log.Warn("Drift could not be repaired, and is reported", "error", err.Error())
+		decision.Report = slices.Concat(decision.Report, decision.Repair, decision.Adopt)
+		decision.Repair, decision.Adopt = nil, nil
+	}
+	a.note(decision)
+	uptime := a.now.Uptime
+	a.scanned = &uptime
+	return nil
+}
+
+// policy returns the policy of the newest order that the agent knows.
+func policy(in *decide.Input) drift.Policy {
+	if in.Order != nil {
+		return drift.Policy(cmp.Or(in.Order.Drift, machineorder.ReportDrift))
+	}
+	return drift.Policy(cmp.Or(in.Journal.Order.Drift, machineorder.ReportDrift))
+}
+
+// instant is the time for the history of repairs. The date of the host may be wrong.
+func instant(uptime time.Duration) time.Time { return time.Time{}.Add(uptime) }
+
+// watch must not keep the agent from scanning, because a host can have too few watches.
+func (a *Agent) watch(l ledger.Ledger) {
+	if err := a.Files.Set(l); err != nil && a.scanned == nil {
+		a.Log.Warn("Some files are not watched, but scanned every "+decide.ScanTime.String(), "error", err.Error())
+	}
+}
+
+func (a *Agent) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error) {
+	states, err := a.Host.States(ctx, l)
+	if err != nil && len(states) == 0 {
+		return nil, fmt.Errorf("look for drift: %w", err)
+	}
+	return drift.Scan(l, states), ctx.Err()
+}
+
+// treat repairs and adopts drift. A repair applies the whole configuration again.
+func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decision) error {
+	if len(decision.Adopt) > 0 {
+		return a.Host.Store.Save(drift.Adopted(l, decision.Adopt))
+	}
+	if len(decision.Repair) == 0 {
+		return nil
+	}
+	a.repairs = a.repairs.Add(decision.Repair, instant(a.now.Uptime))
+	return a.apply(ctx, cmp.Or(l.Config, machineorder.None))
+}
+
+// note remembers the drift for the report, and logs what is new.
+func (a *Agent) note(decision drift.Decision) {
+	for what, drifts := range map[string][]drift.Drift{"Drift was repaired": decision.Repair, "Drift was adopted": decision.Adopt} {
+		for _, d := range drifts {
+			a.Log.Info(what, "drift", d.String())
+		}
+	}
+	var found []string
+	for _, d := range decision.Report {
+		text := d.String()
+		if slices.ContainsFunc(decision.Contested, func(c drift.Drift) bool { return c.Key == d.Key }) {
+			text += "; another program undoes each repair"
+		}
+		if found = append(found, text); !slices.Contains(a.drift, text) {
+			a.Log.Warn("Drift was found", "drift", text)
+		}
+	}
+	a.drift = found
+}

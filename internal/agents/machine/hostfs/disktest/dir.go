@@ -1,0 +1,166 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package disktest
+
+import (
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
+)
+
+type dir struct {
+	disk *Disk
+	at   *node
+}
+
+func (d *dir) Close() error { return nil }
+
+func (d *dir) get(name string) (*node, error) {
+	if name == "." {
+		return d.at, nil
+	}
+	if n, found := d.at.names[name]; found {
+		return n, nil
+	}
+	return nil, unix.ENOENT
+}
+
+func (d *dir) Stat(name string) (hostfs.Info, error) {
+	n, err := d.get(name)
+	if err != nil {
+		return hostfs.Info{}, err
+	}
+	return n.info(), nil
+}
+
+func (n *node) info() hostfs.Info {
+	return hostfs.Info{Entry: n.live.Entry, ID: [2]uint64{1, n.id}, Size: int64(len(n.live.content))}
+}
+
+func (d *dir) Names() ([]string, error) { return d.at.sorted(), nil }
+
+func (d *dir) Open(name string) (io.ReadCloser, hostfs.Info, error) {
+	n, err := d.get(name)
+	switch {
+	case err != nil:
+		return nil, hostfs.Info{}, err
+	case n.live.Type == hostfs.Link:
+		return nil, hostfs.Info{}, unix.ELOOP
+	case n.live.Type != hostfs.File:
+		return nil, hostfs.Info{}, errors.New(name + " is not a regular file")
+	}
+	return io.NopCloser(strings.NewReader(n.live.content)), n.info(), nil
+}
+
+func (d *dir) Writable(name string) error {
+	n, err := d.get(name)
+	if d.at.live.fixed || err == nil && n.live.fixed {
+		return errors.New("it is immutable")
+	}
+	return nil
+}
+
+// add gives a new node a name.
+func (d *dir) add(name string, n *node) error {
+	if err := d.disk.Call(); err != nil {
+		return err
+	}
+	if _, taken := d.at.names[name]; taken {
+		return unix.EEXIST
+	}
+	d.disk.record(change{node: d.at, names: map[string]*node{name: n}})
+	return nil
+}
+
+func (d *dir) Create(name string) (hostfs.Handle, error) {
+	n := d.disk.node(hostfs.Entry{Type: hostfs.File, Mode: 0o600})
+	return &handle{d.disk, n}, d.add(name, n)
+}
+
+func (d *dir) Handle(name string) (hostfs.Handle, error) {
+	n, err := d.get(name)
+	return &handle{d.disk, n}, err
+}
+
+func (d *dir) Mkdir(name string) error {
+	return d.add(name, d.disk.node(hostfs.Entry{Type: hostfs.Directory, Mode: 0o700}))
+}
+
+func (d *dir) Symlink(target, name string) error {
+	return d.add(name, d.disk.node(hostfs.Entry{Type: hostfs.Link, Target: target}))
+}
+
+func (d *dir) Link(file, name string) error {
+	from, err := d.disk.OpenDir(path.Dir(file))
+	if err != nil {
+		return err
+	}
+	n, err := from.(*dir).get(path.Base(file))
+	if err != nil {
+		return err
+	}
+	return d.add(name, n)
+}
+
+func (d *dir) Rename(name, to string) error {
+	if err := d.disk.Call(); err != nil {
+		return err
+	}
+	n, err := d.get(name)
+	if err != nil {
+		return err
+	}
+	old, exists := d.at.names[to]
+	isDir := n.live.Type == hostfs.Directory
+	switch {
+	case exists && isDir && old.live.Type != hostfs.Directory:
+		return unix.ENOTDIR
+	case exists && !isDir && old.live.Type == hostfs.Directory:
+		return unix.EISDIR
+	case old == n: // the kernel leaves both names of one file
+		return nil
+	}
+	d.disk.record(change{node: d.at, names: map[string]*node{name: nil, to: n}})
+	return nil
+}
+
+func (d *dir) Remove(name string, directory bool) error {
+	if err := d.disk.Call(); err != nil {
+		return err
+	}
+	n, err := d.get(name)
+	switch {
+	case err != nil:
+		return err
+	case directory != (n.live.Type == hostfs.Directory):
+		return unix.EISDIR
+	case len(n.names) > 0:
+		return unix.ENOTEMPTY
+	}
+	d.disk.record(change{node: d.at, names: map[string]*node{name: nil}})
+	return nil
+}
+
+func (d *dir) Sync() error {
+	err := d.disk.call(true)
+	if err == nil {
+		d.disk.sync(d.at)
+	}
+	return err
+}
+
+func (d *dir) SyncAll() error {
+	err := d.disk.call(true)
+	if err == nil {
+		d.disk.Sync()
+	}
+	return err
+}

@@ -1,0 +1,6 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hosttest has a model of a host for tests: a disk, systemd's unit files and links, sysctls and a boot loader.
+// With a disk of package disktest, its programs stop when the agent crashes. Only tests import the package.
+package hosttest

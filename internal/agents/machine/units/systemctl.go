@@ -1,0 +1,110 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package units
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// The states of a unit file, as systemctl is-enabled prints them, that the agent must know.
+const (
+	Enabled  = "enabled"
+	Disabled = "disabled"
+	NotFound = "not-found"
+	Masked   = "masked"
+)
+
+// callTime is how long one call of systemctl may take. A restart may wait for the start of a service.
+const callTime = 5 * time.Minute
+
+// Manager is the service manager of a host.
+type Manager interface {
+	// Enablement returns the state of a unit file in systemctl's words.
+	Enablement(ctx context.Context, unit string) (string, error)
+	Enable(ctx context.Context, unit string) error
+	Disable(ctx context.Context, unit string) error
+	// DaemonReload lets systemd read the unit files again.
+	DaemonReload(ctx context.Context) error
+	Reload(ctx context.Context, unit string) error
+	Restart(ctx context.Context, unit string) error
+}
+
+// Systemctl is the Manager of this machine. It calls systemctl.
+type Systemctl struct {
+	// Root is the directory whose unit files Enable and Disable change; empty for those of this machine.
+	Root string
+}
+
+// Enablement returns the state of a unit file. systemctl exits with an error for some states, so the word counts.
+func (s Systemctl) Enablement(ctx context.Context, unit string) (string, error) {
+	out, err := s.run(ctx, "is-enabled", unit)
+	word, _, _ := strings.Cut(strings.TrimSpace(out), "\n")
+	switch {
+	case word != "" && !strings.Contains(word, " "):
+		return word, nil
+	case err == nil || exitCode(err) > 0 && isMissing(err):
+		return NotFound, nil
+	}
+	return "", err
+}
+
+// isMissing recognises the message of versions of systemctl that print no word for a missing unit.
+func isMissing(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "No such file") || strings.Contains(text, "not found") || strings.Contains(text, "does not exist")
+}
+
+// Enable creates the links that the unit's [Install] section names.
+func (s Systemctl) Enable(ctx context.Context, unit string) error { return s.do(ctx, "enable", unit) }
+
+// Disable removes the links to the unit.
+func (s Systemctl) Disable(ctx context.Context, unit string) error { return s.do(ctx, "disable", unit) }
+
+// DaemonReload lets systemd read the unit files again.
+func (s Systemctl) DaemonReload(ctx context.Context) error { return s.do(ctx, "daemon-reload") }
+
+// Reload lets a service read its configuration again.
+func (s Systemctl) Reload(ctx context.Context, unit string) error { return s.do(ctx, "reload", unit) }
+
+// Restart restarts a service, or starts it.
+func (s Systemctl) Restart(ctx context.Context, unit string) error { return s.do(ctx, "restart", unit) }
+
+// Reboot begins a reboot, and does not wait for it.
+func (s Systemctl) Reboot(ctx context.Context) error { return s.do(ctx, "reboot") }
+
+func (s Systemctl) do(ctx context.Context, verb string, units ...string) error {
+	_, err := s.run(ctx, verb, units...)
+	return err
+}
+
+func (s Systemctl) run(ctx context.Context, verb string, units ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	args := []string{"--no-pager", "--no-ask-password", verb}
+	if s.Root != "" {
+		args = append(args, "--root="+s.Root)
+	}
+	cmd := exec.CommandContext(ctx, "systemctl", append(append(args, "--"), units...)...)
+	cmd.Env, cmd.WaitDelay = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}, time.Second
+	var message strings.Builder
+	cmd.Stderr = &message
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("systemctl %s %s: %w: %s", verb, strings.Join(units, " "), err, strings.TrimSpace(message.String()))
+	}
+	return string(out), err
+}
+
+// exitCode returns 0 if the program did not exit with an error, but could not run at all.
+func exitCode(err error) int {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return 0
+}

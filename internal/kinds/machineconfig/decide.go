@@ -1,0 +1,99 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// decision is what the rules decide about the nodes of a pool.
+type decision struct {
+	// goal is the configuration that the nodes get.
+	goal string
+	// members are the nodes that the pool configures, by name, and conflicts those that other custom pools select too.
+	members, conflicts []*rollout.Node
+	// verdicts are those about the nodes of the pool, in the order of urgency.
+	verdicts []rollout.NodeVerdict
+	rollBack *rollout.RollBack
+	// reports are the last reports of machine agents by node.
+	reports map[string]machineorder.Report
+	plans   []mcfgv1.Plan
+	// needed are the rendered MachineConfigs that must be kept.
+	needed map[string]bool
+}
+
+// Decide asks the rules of package rollout about the whole fleet, and keeps what concerns this pool.
+func (r *poolReconciler) Decide(pool *mcfgv1.MachineConfigPool, f facts, now time.Time) decision {
+	d := decision{reports: map[string]machineorder.Report{}}
+	if pool.DeletionTimestamp != nil {
+		return d
+	}
+	cluster := f.fleet.Cluster(now)
+	d.goal = rollout.NewPool(pool, fleet.Target(pool)).Goal()
+	for i, n := range cluster.Nodes {
+		switch {
+		case n.Primary() == pool.Name:
+			d.members = append(d.members, n)
+			d.reports[n.Name] = nodepatch.Report(f.fleet.Nodes[i])
+		case n.Primary() == "" && slices.Contains(n.Pools, pool.Name):
+			d.conflicts = append(d.conflicts, n)
+		}
+	}
+	slices.SortFunc(d.members, func(a, b *rollout.Node) int { return cmp.Compare(a.Name, b.Name) })
+	d.takeVerdicts(pool.Name, rollout.Next(cluster))
+	d.plans = plansOf(pool, f, &d)
+	d.needed = needed(pool, f.rendered, f.fleet.Nodes)
+	return d
+}
+
+// takeVerdicts keeps the verdicts about nodes of the pool.
+func (d *decision) takeVerdicts(pool string, all rollout.Decision) {
+	for _, v := range all.Nodes {
+		inConflict := slices.ContainsFunc(d.conflicts, func(n *rollout.Node) bool { return n.Name == v.Node })
+		if v.Pool == pool || inConflict {
+			d.verdicts = append(d.verdicts, v)
+		}
+	}
+	for i := range all.RollBacks {
+		if all.RollBacks[i].Pool == pool {
+			d.rollBack = &all.RollBacks[i]
+		}
+	}
+}
+
+// needed returns the rendered MachineConfigs of a pool that must be kept: those that a node has or was ordered to have,
+// those of the pool's status and spec, and the latest others, as many as spec.historyLimit.
+func needed(pool *mcfgv1.MachineConfigPool, rendered []*mcfgv1.MachineConfig, nodes []*corev1.Node) map[string]bool {
+	out := map[string]bool{pool.Spec.Configuration.Name: true, pool.Status.Configuration.Name: true}
+	if back := pool.Status.RollBack; back != nil {
+		out[back.From], out[back.To] = true, true
+	}
+	for _, n := range nodes {
+		out[n.Annotations[machineorder.CurrentConfig]] = true
+		out[n.Annotations[machineorder.DesiredConfig]] = true
+		out[nodepatch.Report(n).RevertedTo] = true
+	}
+	history := slices.DeleteFunc(slices.Clone(rendered), func(mc *mcfgv1.MachineConfig) bool { return out[mc.Name] })
+	slices.SortFunc(history, func(a, b *mcfgv1.MachineConfig) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	limit := mcfgv1.DefaultHistoryLimit
+	if pool.Spec.HistoryLimit != nil {
+		limit = int(*pool.Spec.HistoryLimit)
+	}
+	for _, mc := range history[:min(limit, len(history))] {
+		out[mc.Name] = true
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+)
+
+// Fleet is all pools and nodes of a cluster, as they were read.
+type Fleet struct {
+	Pools []*mcfgv1.MachineConfigPool
+	Nodes []*corev1.Node
+	// Drained are nodes on which no pod is left to evict.
+	Drained map[string]bool
+	// EtcdTrouble says why etcd is not healthy, and Kured names the node that holds kured's lock; empty if none.
+	EtcdTrouble, Kured string
+}
+
+// Cluster returns what the rules need to know.
+func (f *Fleet) Cluster(now time.Time) rollout.Cluster {
+	out := rollout.Cluster{Now: now, EtcdTrouble: f.EtcdTrouble, Kured: f.Kured}
+	for _, p := range f.Pools {
+		out.Pools = append(out.Pools, rollout.NewPool(p, Target(p)))
+	}
+	selectors := f.selectors()
+	for _, n := range f.Nodes {
+		node := f.node(n, selectors)
+		if pool := f.Pool(node.Primary()); pool != nil {
+			node.Health = health(n, node, pool, now)
+		}
+		out.Nodes = append(out.Nodes, node)
+	}
+	f.setCanaries(out.Nodes)
+	return out
+}
+
+// Target returns the rendered configuration of a pool. A configuration that another controller or a user wrote into
+// the spec of the pool does not count.
+func Target(p *mcfgv1.MachineConfigPool) string {
+	if name := p.Spec.Configuration.Name; strings.HasPrefix(name, "rendered-"+p.Name+"-") {
+		return name
+	}
+	return ""
+}
+
+// Pool returns the pool with a name; nil if there is none.
+func (f *Fleet) Pool(name string) *mcfgv1.MachineConfigPool {
+	if i := slices.IndexFunc(f.Pools, func(p *mcfgv1.MachineConfigPool) bool { return p.Name == name }); i >= 0 {
+		return f.Pools[i]
+	}
+	return nil
+}
+
+// selectors returns the node selectors of the pools, in their order.
+func (f *Fleet) selectors() []labels.Selector {
+	out := make([]labels.Selector, len(f.Pools))
+	for i, p := range f.Pools {
+		out[i] = Selector(p.Spec.NodeSelector)
+	}
+	return out
+}
+
+// Selector returns a selector of a pool. In this API, an empty selector selects nothing.
+func Selector(s *metav1.LabelSelector) labels.Selector {
+	if s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0 {
+		return labels.Nothing()
+	}
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return labels.Nothing()
+	}
+	return selector
+}
+
+// PoolsOf returns the names of the pools that select a node.
+func (f *Fleet) PoolsOf(n *corev1.Node) []string { return f.poolsOf(n, f.selectors()) }
+
+func (f *Fleet) poolsOf(n *corev1.Node, selectors []labels.Selector) []string {
+	var out []string
+	for i, p := range f.Pools {
+		if p.DeletionTimestamp == nil && selectors[i].Matches(labels.Set(n.Labels)) {
+			out = append(out, p.Name)
+		}
+	}
+	return out
+}
+
+// Primary returns the name of the pool that configures a node; empty if there is none, or if several claim it.
+func (f *Fleet) Primary(n *corev1.Node) string {
+	return (&rollout.Node{Pools: f.PoolsOf(n)}).Primary()
+}

@@ -1,0 +1,65 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// node returns a node without its health.
+func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node {
+	return &rollout.Node{
+		Name:         n.Name,
+		Zone:         n.Labels[corev1.LabelTopologyZone],
+		Pools:        f.poolsOf(n, selectors),
+		Current:      n.Annotations[machineorder.CurrentConfig],
+		Desired:      n.Annotations[machineorder.DesiredConfig],
+		Phase:        Phase(n),
+		Cordon:       cordon(n),
+		Ready:        condition(n, corev1.NodeReady).Status == corev1.ConditionTrue,
+		Drained:      f.Drained[n.Name],
+		Joining:      nodepatch.Has(n, nodepatch.Startup),
+		ControlPlane: IsControlPlane(n),
+	}
+}
+
+// Phase returns what a node is doing, as its annotations show.
+func Phase(n *corev1.Node) rollout.Phase {
+	if n.Annotations[machineorder.DesiredConfig] == "" {
+		return rollout.Idle
+	}
+	return rollout.PhaseOf(n.Annotations, nodepatch.Report(n).Config)
+}
+
+func cordon(n *corev1.Node) rollout.Cordon {
+	switch {
+	case !n.Spec.Unschedulable:
+		return rollout.NotCordoned
+	case n.Annotations[nodepatch.CordonAnnotation] != "":
+		return rollout.Ours
+	}
+	return rollout.Foreign
+}
+
+// IsControlPlane reports whether a node runs the control plane.
+func IsControlPlane(n *corev1.Node) bool {
+	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
+	_, was := n.Labels["node-role.kubernetes.io/master"]
+	return is || was
+}
+
+// condition returns a condition of a node; the zero condition if it has none.
+func condition(n *corev1.Node, kind corev1.NodeConditionType) corev1.NodeCondition {
+	for _, c := range n.Status.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return corev1.NodeCondition{}
+}

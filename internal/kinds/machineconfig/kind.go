@@ -1,0 +1,131 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package machineconfig reconciles MachineConfigPools and the nodes that they select. The reconciler of pools (observe.go,
+// plan.go, status.go) renders the MachineConfigs of a pool, delivers the result in a Secret, and reports. The reconciler
+// of nodes (node.go) is the only writer of Nodes: it gives orders to machine agents, cordons and drains. Both ask
+// package rollout what to do next. docs/design/machineconfig.md explains the protocol.
+package machineconfig
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// Read MachineConfigs, and create and delete those that are rendered for a pool.
+// +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigs,verbs=get;list;watch;create;patch;delete
+// Read MachineConfigPools, and write the rendered configuration into their spec.
+// +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigpools,verbs=get;list;watch;patch
+// Write the status of MachineConfigPools.
+// +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigpools/status,verbs=patch
+// Set owner references on rendered MachineConfigs that block the deletion of their pool until they are gone.
+// +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigpools/finalizers,verbs=update
+// Give orders to machine agents in annotations of nodes, cordon nodes, and set two taints.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
+// Deliver configurations to machine agents, in a namespace of their own.
+// +kubebuilder:rbac:groups="",namespace=opcrew-machines,resources=secrets,verbs=get;list;watch;create;patch;delete
+// Read the Secrets that MachineConfigs name, in namespaces where an administrator binds this role.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-machine-secrets
+// Find the pods of a node that is drained, and the pods of etcd.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list
+// Evict the pods of a node before it changes.
+// +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
+// Find out which PodDisruptionBudgets forbid an eviction.
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=list
+// Read the lock of kured, so that two tools do not reboot nodes at the same time.
+// +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=kured,verbs=get
+// Check whether the requester of a MachineConfig may configure the machines of a pool, and read the Secrets that it names.
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+// Check whether the admission policy that records requesters is in force.
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-machineconfig-rights,verbs=get
+// Read its own CRDs to check that opcrew installed them.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get
+
+// Kind returns the registration of MachineConfig and MachineConfigPool. On OpenShift, the CRDs belong to its own
+// operator, so opcrew does not serve them there.
+func Kind() kit.Registration {
+	return kit.Registration{
+		Name:  "machineconfig",
+		Layer: kit.Machines,
+		CRDs: []string{
+			"machineconfigs.machineconfiguration.openshift.io",
+			"machineconfigpools.machineconfiguration.openshift.io",
+		},
+		AddToScheme: mcfgv1.AddToScheme,
+		Cache:       cached,
+		Setup:       setup,
+	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	secrets := kit.Ours()
+	secrets.Namespaces = map[string]cache.Config{machineorder.Namespace: {}}
+	return map[client.Object]cache.ByObject{
+		&mcfgv1.MachineConfig{}:     {},
+		&mcfgv1.MachineConfigPool{}: {},
+		&corev1.Node{}:              {},
+		&corev1.Secret{}:            secrets,
+	}
+}
+
+func setup(mgr ctrl.Manager, tools *kit.Tools) error {
+	shared := &shared{Tools: tools, configs: newConfigs(mgr.GetClient())}
+	if err := setupNodes(mgr, shared); err != nil {
+		return fmt.Errorf("set up the node controller: %w", err)
+	}
+	if err := setupPools(mgr, shared); err != nil {
+		return fmt.Errorf("set up the pool controller: %w", err)
+	}
+	return nil
+}
+
+// setupNodes uses one worker: an order counts in the budgets of those after it, so they are given one after the other.
+func setupNodes(mgr ctrl.Manager, shared *shared) error {
+	r := &nodeReconciler{shared}
+	loop := &kit.Loop[*corev1.Node, nodeFacts, nodeDecision]{
+		Tools:  shared.Tools,
+		New:    func() *corev1.Node { return &corev1.Node{} },
+		Kind:   r,
+		After:  r.after,
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { shared.drains.Forget(key.Name) }},
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("machineconfig-node").
+		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
+		Watches(&mcfgv1.MachineConfigPool{}, nodesOfPool(mgr.GetClient())).
+		WatchesRawSource(shared.nodes.source()).
+		WithOptions(loop.Options(1)).
+		Complete(loop)
+}
+
+func setupPools(mgr ctrl.Manager, shared *shared) error {
+	r := &poolReconciler{shared: shared}
+	loop := &kit.Loop[*mcfgv1.MachineConfigPool, facts, decision]{
+		Tools:   shared.Tools,
+		New:     func() *mcfgv1.MachineConfigPool { return &mcfgv1.MachineConfigPool{} },
+		Kind:    r,
+		Records: recorded,
+		After:   r.after,
+		Forget:  []func(client.ObjectKey){func(key client.ObjectKey) { r.renderings.Forget(key.Name) }},
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("machineconfig").
+		For(&mcfgv1.MachineConfigPool{}).
+		Watches(&mcfgv1.MachineConfig{}, poolsSoon(mgr.GetClient())).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(poolOfConfig)).
+		Watches(&corev1.Node{}, poolsSoon(mgr.GetClient()), builder.WithPredicates(nodeChanged())).
+		Watches(&mcfgv1.MachineConfigPool{}, otherPools(mgr.GetClient())).
+		WatchesRawSource(shared.pools.source()).
+		WithOptions(loop.Options(1)).
+		Complete(loop)
+}

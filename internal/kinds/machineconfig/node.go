@@ -1,0 +1,124 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// nodeReconciler reconciles Nodes. It is the only writer of opcrew's keys about machine configuration.
+type nodeReconciler struct {
+	*shared
+}
+
+// nodeFacts holds what is read about a node: the whole fleet, because budgets span pools, and what its step needs.
+type nodeFacts struct {
+	fleet fleet.Fleet
+	// behind is set if the cache does not show a write of opcrew yet.
+	behind bool
+	// configs are the delivered configurations that the node has or may get.
+	configs map[string]*orders.Config
+	// drain is what is known about the pods of a node that is to be drained; nil for other nodes.
+	drain *drain.Input
+}
+
+// Observe reads the fleet. It reads pods and configurations only for a node that has something to do.
+func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFacts, error) {
+	var f nodeFacts
+	var err error
+	if f.fleet, err = r.fleet(ctx); err != nil || r.isIdle(node, f.fleet) {
+		return f, err
+	}
+	f.behind = r.isBehind(f.fleet.Nodes)
+	if f.configs, err = r.configs.load(ctx, configsOf(node, f.fleet)...); err != nil {
+		return f, err
+	}
+	if err := r.observeOthers(ctx, &f.fleet, fleet.IsControlPlane(node)); err != nil {
+		return f, err
+	}
+	if fleet.Phase(node) == rollout.WantsDrain {
+		f.drain, err = r.observeDrain(ctx, node.Name)
+	}
+	return f, err
+}
+
+// isIdle reports whether a node has the configuration of its pool, or no pool, so that nothing more has to be read.
+func (r *nodeReconciler) isIdle(node *corev1.Node, all fleet.Fleet) bool {
+	current, desired := node.Annotations[machineorder.CurrentConfig], node.Annotations[machineorder.DesiredConfig]
+	pool := all.Pool(all.Primary(node))
+	if fleet.Phase(node) != rollout.Idle || pool == nil {
+		return fleet.Phase(node) == rollout.Idle
+	}
+	_, err := machineorder.ParseOrder(node.Annotations[machineorder.OrderAnnotation])
+	return fleet.Target(pool) == current && desired == current && (err == nil || desired == "")
+}
+
+func (r *nodeReconciler) isBehind(nodes []*corev1.Node) bool {
+	for _, n := range nodes {
+		if r.Children.Behind(corev1.SchemeGroupVersion.WithKind("Node"), n) {
+			return true
+		}
+	}
+	return false
+}
+
+// configsOf returns the names of the configurations that a node has, was ordered to have, or may get.
+func configsOf(node *corev1.Node, all fleet.Fleet) []string {
+	names := []string{node.Annotations[machineorder.CurrentConfig], node.Annotations[machineorder.DesiredConfig]}
+	for _, name := range all.PoolsOf(node) {
+		p := all.Pool(name)
+		names = append(names, fleet.Target(p), p.Status.Configuration.Name)
+	}
+	return names
+}
+
+// Plan returns the patch of the node, or the eviction of its pods.
+func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) kit.Plan {
+	plan := kit.Plan{Again: d.again, Events: d.events}
+	if patch, needed := d.edit.Patch(node); needed {
+		plan.Patches = []kit.Patch{patch}
+	}
+	if d.drain != nil && len(d.drain.Evict) > 0 {
+		plan.Step = &kit.Step{
+			Name: "evict pods from node " + node.Name, Why: "the node is drained for " + node.Annotations[machineorder.DesiredConfig],
+			Do: func(ctx context.Context) error { return r.evict(ctx, node, d.drain.Evict) },
+		}
+	}
+	return plan
+}
+
+// Report does nothing: opcrew does not write the status of nodes.
+func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outcome) {}
+
+// after remembers what blocks a drain, and wakes the pool that reports it.
+func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, _ kit.Outcome) {
+	var plan *drain.Plan
+	if f.drain != nil {
+		next := drain.Next(*f.drain)
+		plan = &next
+	}
+	if before := r.drains.Get(node.Name); before == nil && plan == nil {
+		return
+	}
+	r.drains.Set(node.Name, plan)
+	for _, name := range f.fleet.PoolsOf(node) {
+		r.pools.wake(name)
+	}
+}
+
+// drainPoll is the time between two looks at the pods of a node that is drained.
+const drainPoll = 2 * time.Second
+
+// staleWait is how long to wait for the cache to show opcrew's own writes.
+const staleWait = 100 * time.Millisecond

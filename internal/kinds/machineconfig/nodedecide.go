@@ -1,0 +1,111 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// nodeDecision is what to do with a node.
+type nodeDecision struct {
+	edit   nodepatch.Edit
+	events []kit.Event
+	// drain is set if pods are to be evicted.
+	drain *drain.Plan
+	again time.Duration
+}
+
+// Decide asks the rules of package rollout about the whole fleet, and takes the step of this node.
+func (r *nodeReconciler) Decide(node *corev1.Node, f nodeFacts, now time.Time) nodeDecision {
+	if node.DeletionTimestamp != nil {
+		return nodeDecision{}
+	}
+	if f.drain != nil {
+		f.drain.Now = now
+		plan := drain.Next(*f.drain)
+		f.fleet.Drained[node.Name] = plan.Done()
+	}
+	cluster := f.fleet.Cluster(now)
+	at := slices.IndexFunc(cluster.Nodes, func(n *rollout.Node) bool { return n.Name == node.Name })
+	if at < 0 {
+		return nodeDecision{}
+	}
+	s := &stepper{node: node, facts: &f, is: cluster.Nodes[at], cluster: &cluster, now: now}
+	s.pool = f.fleet.Pool(s.is.Primary())
+	s.step(verdictOf(rollout.Next(cluster), node.Name))
+	s.tidy()
+	return s.out
+}
+
+// verdictOf returns the verdict about a node; the zero Verdict if it needs no step.
+func verdictOf(d rollout.Decision, node string) rollout.Verdict {
+	for _, v := range d.Nodes {
+		if v.Node == node {
+			return v.Verdict
+		}
+	}
+	return rollout.Verdict{}
+}
+
+// stepper turns the verdict about one node into changes.
+type stepper struct {
+	node    *corev1.Node
+	facts   *nodeFacts
+	is      *rollout.Node
+	cluster *rollout.Cluster
+	pool    *mcfgv1.MachineConfigPool
+	now     time.Time
+	action  rollout.Action
+	out     nodeDecision
+}
+
+// step takes the step of the node. While the cache does not show opcrew's own writes, no node begins or goes on: the
+// rules could not see that a budget is used.
+func (s *stepper) step(v rollout.Verdict) {
+	if s.facts.behind && (v.Action == rollout.Order || v.Action == rollout.ConfirmDrain) {
+		s.out.again = staleWait
+		return
+	}
+	s.action = v.Action
+	asked := s.node.Annotations[machineorder.DesiredDrain]
+	switch v.Action {
+	case rollout.Order:
+		s.order(v.Config, v.Skip)
+	case rollout.CordonNode:
+		s.out.edit.Cordon()
+		s.event("Cordoned", "Cordon", "The node is cordoned and drained, because the change to %s requires it", s.is.Desired)
+	case rollout.Evict:
+		s.evict()
+	case rollout.ConfirmDrain:
+		s.out.edit.Annotate(machineorder.LastAppliedDrain, asked)
+	case rollout.Uncordon:
+		s.out.edit.Uncordon()
+		s.out.edit.Annotate(machineorder.LastAppliedDrain, asked)
+		s.event("Uncordoned", "Uncordon", "The node has %s and is schedulable again", s.is.Current)
+	case rollout.ConfirmUncordon:
+		s.out.edit.Annotate(machineorder.LastAppliedDrain, asked)
+	default:
+		s.renew()
+	}
+}
+
+func (s *stepper) evict() {
+	plan := drain.Next(*s.facts.drain)
+	s.out.drain, s.out.again = &plan, drainPoll
+}
+
+func (s *stepper) event(reason, action, note string, args ...any) {
+	s.out.events = append(s.out.events, kit.Event{Reason: reason, Action: action, Note: fmt.Sprintf(note, args...)})
+}

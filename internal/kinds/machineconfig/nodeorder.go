@@ -1,0 +1,93 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// order writes the name of a configuration, and the order, in one patch. Without the configuration, the node keeps the
+// order that it has.
+func (s *stepper) order(config string, skipDrain bool) {
+	to := s.facts.configs[config]
+	if to == nil || s.pool == nil {
+		return
+	}
+	steps := orders.Required(s.mayHave(), to, s.pool.Spec.NodeDisruptionPolicy)
+	order := orders.New(to, steps, skipDrain, s.pool.Spec.DriftPolicy, orders.Peers(s.node.Name, s.facts.fleet.Nodes))
+	if !s.write(order) {
+		return
+	}
+	s.out.edit.Annotate(machineorder.DesiredConfig, config)
+	if s.is.Desired != config {
+		s.event("Ordered", "Order", "The node changes to %s", config)
+	}
+}
+
+// mayHave returns the configurations that the host may have. After a change that failed and was not reverted, the host
+// may have a part of either.
+func (s *stepper) mayHave() []*orders.Config {
+	out := []*orders.Config{s.facts.configs[s.is.Current]}
+	if s.is.Phase == rollout.Failed && s.is.Desired != s.is.Current {
+		out = append(out, s.facts.configs[s.is.Desired])
+	}
+	return out
+}
+
+func (s *stepper) write(order machineorder.Order) bool {
+	text, err := machineorder.EncodeOrder(order)
+	if err != nil {
+		s.event("OrderInvalid", "Order", "The node keeps its configuration: %v", err)
+		return false
+	}
+	s.out.edit.Annotate(machineorder.OrderAnnotation, text)
+	return true
+}
+
+// renew corrects an order that was changed or removed, or that has an earlier drift policy of the pool.
+func (s *stepper) renew() {
+	if s.is.Desired == "" || s.pool == nil {
+		return
+	}
+	order, err := machineorder.ParseOrder(s.node.Annotations[machineorder.OrderAnnotation])
+	switch {
+	case err != nil || order.Config != s.is.Desired:
+		s.order(s.is.Desired, s.is.Joining)
+	case order.Drift != machineorder.Policy(s.pool.Spec.DriftPolicy):
+		order.Drift = machineorder.Policy(s.pool.Spec.DriftPolicy)
+		s.write(order)
+	}
+}
+
+// tidy sets and removes what follows from the state of the node: the taints, the time of the last change, and the record
+// of a cordon that another user has removed.
+func (s *stepper) tidy() {
+	complete := s.is.Current != "" && s.is.Current == s.is.Desired && (s.is.Phase == rollout.Idle || s.is.Phase == rollout.WantsUncordon)
+	if complete && nodepatch.Updated(s.node, s.is.Current).IsZero() {
+		s.out.edit.Annotate(nodepatch.UpdatedAnnotation, nodepatch.UpdatedAt(s.is.Current, s.now))
+	}
+	if s.is.Joining && (complete || len(s.is.Pools) == 0) {
+		s.out.edit.Taint(nodepatch.Startup, false)
+	}
+	s.out.edit.Taint(nodepatch.Updating, s.updates(complete))
+	if s.action != rollout.CordonNode && s.is.Cordon == rollout.NotCordoned {
+		s.out.edit.Annotate(nodepatch.CordonAnnotation, "")
+	}
+}
+
+// updates reports whether the node has still to change, so that the scheduler prefers other nodes.
+func (s *stepper) updates(complete bool) bool {
+	if s.is.Joining || s.pool == nil {
+		return s.is.Phase != rollout.Idle && s.is.Phase != rollout.WantsUncordon && !s.is.Joining
+	}
+	goal := rollout.NewPool(s.pool, fleet.Target(s.pool)).Goal()
+	if s.pool.Spec.Paused || goal == "" {
+		return !complete && s.is.Phase != rollout.Idle
+	}
+	return !complete || s.is.Current != goal
+}

@@ -1,0 +1,64 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepatch
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+const (
+	// CordonAnnotation records that opcrew cordoned the node. A cordon without it belongs to a user or another tool.
+	CordonAnnotation = "opcrew.io/machine-cordoned"
+	// UpdatedAnnotation has the configuration that the node completed last, and the time at which the operator saw it.
+	// The clock of the operator counts, because the clock of a host can be wrong.
+	UpdatedAnnotation = "opcrew.io/machine-updated"
+	// StartupTaint keeps pods away from a new node until its first configuration is complete.
+	StartupTaint = "opcrew.io/machine-not-configured"
+)
+
+// Updating is the taint of a node that has still to change, and Startup that of a new node.
+var (
+	Updating = corev1.Taint{Key: mcfgv1.UpdateTaint, Effect: corev1.TaintEffectPreferNoSchedule}
+	Startup  = corev1.Taint{Key: StartupTaint, Effect: corev1.TaintEffectNoSchedule}
+)
+
+// Has reports whether a node has a taint, with any value.
+func Has(node *corev1.Node, taint corev1.Taint) bool { return indexOf(node.Spec.Taints, taint) >= 0 }
+
+func indexOf(taints []corev1.Taint, taint corev1.Taint) int {
+	return slices.IndexFunc(taints, func(t corev1.Taint) bool { return t.Key == taint.Key && t.Effect == taint.Effect })
+}
+
+// Report returns what the machine agent reported last; the zero Report if it reported nothing, or nothing readable.
+func Report(node *corev1.Node) machineorder.Report {
+	text, found := node.Annotations[machineorder.ReportAnnotation]
+	if !found {
+		return machineorder.Report{}
+	}
+	report, err := machineorder.ParseReport(text)
+	if err != nil {
+		return machineorder.Report{}
+	}
+	return report
+}
+
+// Updated returns the time at which the node completed a configuration; zero if it is not recorded.
+func Updated(node *corev1.Node, config string) time.Time {
+	name, text, _ := strings.Cut(node.Annotations[UpdatedAnnotation], " ")
+	at, err := time.Parse(time.RFC3339, text)
+	if name != config || err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// UpdatedAt returns the value of UpdatedAnnotation.
+func UpdatedAt(config string, at time.Time) string { return config + " " + at.UTC().Format(time.RFC3339) }

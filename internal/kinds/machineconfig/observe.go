@@ -1,0 +1,160 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+)
+
+// poolReconciler reconciles MachineConfigPools. It never writes a Node.
+type poolReconciler struct {
+	*shared
+	// renderings are the last results by pool.
+	renderings kit.Memory[string, *rendering]
+}
+
+// facts holds everything that is read about a pool.
+type facts struct {
+	fleet fleet.Fleet
+	// rendering is the merged configuration, or why there is none.
+	rendering rendering
+	// delivered is set if the Secret and the MachineConfig of the rendering exist.
+	delivered bool
+	// rendered are the MachineConfigs that opcrew rendered for the pool.
+	rendered []*mcfgv1.MachineConfig
+	// configs are the delivered configurations that nodes of the pool have or get.
+	configs map[string]*orders.Config
+	// drains are the last plans of drains by node.
+	drains map[string]*drain.Plan
+	// key is the key for hashes of secret data; nil if there is none yet.
+	key []byte
+}
+
+// Observe reads the fleet, and renders the MachineConfigs of the pool.
+func (r *poolReconciler) Observe(ctx context.Context, pool *mcfgv1.MachineConfigPool) (facts, error) {
+	f := facts{drains: map[string]*drain.Plan{}}
+	var err error
+	if f.fleet, err = r.fleet(ctx); err != nil || pool.DeletionTimestamp != nil {
+		return f, err
+	}
+	all, err := r.machineConfigs(ctx)
+	if err != nil {
+		return f, err
+	}
+	if f.key, err = r.key(ctx, pool); err != nil {
+		return f, err
+	}
+	if f.rendering, err = r.render(ctx, pool, sources(pool, all), &f.key); err != nil {
+		return f, err
+	}
+	f.rendered = renderedFor(pool, all)
+	if f.delivered, err = r.isDelivered(ctx, f); err != nil {
+		return f, err
+	}
+	return f, r.observeNodes(ctx, pool, &f)
+}
+
+// observeNodes reads what the nodes of the pool have, and what blocks them.
+func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineConfigPool, f *facts) error {
+	names, busy, controlPlane := []string{fleet.Target(pool), pool.Status.Configuration.Name}, false, false
+	for _, n := range f.fleet.Nodes {
+		if f.fleet.Primary(n) != pool.Name {
+			continue
+		}
+		current := n.Annotations[machineorder.CurrentConfig]
+		names = append(names, current)
+		if plan := r.drains.Get(n.Name); plan != nil {
+			f.drains[n.Name] = plan
+			f.fleet.Drained[n.Name] = plan.Done()
+		}
+		if current != fleet.Target(pool) || fleet.Phase(n) != rollout.Idle {
+			busy, controlPlane = true, controlPlane || fleet.IsControlPlane(n)
+		}
+	}
+	if !busy {
+		return nil
+	}
+	var err error
+	if f.configs, err = r.configs.load(ctx, names...); err != nil {
+		return err
+	}
+	return r.observeOthers(ctx, &f.fleet, controlPlane)
+}
+
+func (r *poolReconciler) machineConfigs(ctx context.Context) ([]*mcfgv1.MachineConfig, error) {
+	list := &mcfgv1.MachineConfigList{}
+	if err := r.Client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list MachineConfigs: %w", err)
+	}
+	return pointers(list.Items), nil
+}
+
+// sources returns the MachineConfigs that a pool selects. Those that were rendered for a pool are no sources.
+func sources(pool *mcfgv1.MachineConfigPool, all []*mcfgv1.MachineConfig) []mcfgv1.MachineConfig {
+	selector := fleet.Selector(pool.Spec.MachineConfigSelector)
+	var out []mcfgv1.MachineConfig
+	for _, mc := range all {
+		if _, rendered := mc.Annotations[mcfgv1.GeneratedByAnnotation]; !rendered && mc.DeletionTimestamp == nil && selector.Matches(labelsOf(mc)) {
+			out = append(out, *mc)
+		}
+	}
+	return out
+}
+
+// renderedFor returns the MachineConfigs that opcrew rendered for a pool.
+func renderedFor(pool *mcfgv1.MachineConfigPool, all []*mcfgv1.MachineConfig) []*mcfgv1.MachineConfig {
+	var out []*mcfgv1.MachineConfig
+	for _, mc := range all {
+		if _, rendered := mc.Annotations[mcfgv1.GeneratedByAnnotation]; rendered && metav1.IsControlledBy(mc, pool) {
+			out = append(out, mc)
+		}
+	}
+	return out
+}
+
+// isDelivered reports whether nodes can be ordered to change to the rendering.
+func (r *poolReconciler) isDelivered(ctx context.Context, f facts) (bool, error) {
+	name := f.rendering.name()
+	if name == "" || !hasName(f.rendered, name) {
+		return false, nil
+	}
+	config, err := r.configs.get(ctx, name)
+	return config != nil, err
+}
+
+func hasName(all []*mcfgv1.MachineConfig, name string) bool {
+	for _, mc := range all {
+		if mc.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// key returns the key for hashes of secret data; nil if it does not exist yet.
+func (r *poolReconciler) key(ctx context.Context, pool *mcfgv1.MachineConfigPool) ([]byte, error) {
+	secret := &corev1.Secret{}
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: machineorder.Namespace, Name: keyName(pool)}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read Secret %s: %w", keyName(pool), err)
+	}
+	return secret.Data[keyField], nil
+}

@@ -1,0 +1,127 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
+)
+
+// policy is the name of the admission policy about requesters, and of its binding: config/machineconfig/rights.yaml.
+const policy = "opcrew-machineconfig-rights"
+
+// requester is the user who created or last changed an object, as the API server recorded that user.
+type requester struct {
+	Username string   `json:"username"`
+	UID      string   `json:"uid,omitempty"`
+	Groups   []string `json:"groups,omitempty"`
+}
+
+// permit checks whether the requesters of the pool and of its MachineConfigs may configure machines of the pool, and
+// read the Secrets that are used. Admission checked this before, but labels and rights may have changed since.
+func (r *poolReconciler) permit(ctx context.Context, pool *mcfgv1.MachineConfigPool, configs []mcfgv1.MachineConfig, uses []render.SecretUse) (*problem, error) {
+	if bound, err := r.isBound(ctx); err != nil || !bound {
+		return &problem{mcfgv1.ReasonPolicyMissing, "the admission policy " + policy + " is not in force, so opcrew cannot know who requested a configuration: " +
+			"apply config/machineconfig"}, err
+	}
+	objects := []client.Object{pool}
+	for i := range configs {
+		objects = append(objects, &configs[i])
+	}
+	for _, object := range objects {
+		if p, err := r.permitObject(ctx, object, pool.Name); err != nil || p != nil {
+			return p, err
+		}
+	}
+	return r.permitSecrets(ctx, objects[1:], uses)
+}
+
+func (r *poolReconciler) permitObject(ctx context.Context, object client.Object, pool string) (*problem, error) {
+	who := requesterOf(object)
+	if who == nil {
+		return &problem{common.ReasonRequesterUnknown, fmt.Sprintf("annotation %s of %s is missing, so opcrew cannot check the rights of its author: apply the object again",
+			common.RequesterAnnotation, object.GetName())}, nil
+	}
+	return r.may(ctx, who, object.GetName(), authorizationv1.ResourceAttributes{Verb: "apply", Group: mcfgv1.GroupVersion.Group, Version: "*", Resource: "machines", Name: pool})
+}
+
+// permitSecrets checks that each author of a MachineConfig may read the Secrets that the merged configuration uses. A
+// MachineConfig can override a part of another one, so the authors answer for the result together.
+func (r *poolReconciler) permitSecrets(ctx context.Context, configs []client.Object, uses []render.SecretUse) (*problem, error) {
+	seen := map[string]bool{}
+	for _, use := range uses {
+		for _, mc := range configs {
+			key := mc.GetName() + " " + use.Namespace + "/" + use.Name
+			if seen[key] || !mentions(mc.(*mcfgv1.MachineConfig), use.SecretKey) {
+				continue
+			}
+			seen[key] = true
+			right := authorizationv1.ResourceAttributes{Namespace: use.Namespace, Verb: "get", Version: "v1", Resource: "secrets", Name: use.Name}
+			if p, err := r.may(ctx, requesterOf(mc), mc.GetName(), right); err != nil || p != nil {
+				return p, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// may checks a right of a requester.
+func (r *poolReconciler) may(ctx context.Context, who *requester, object string, right authorizationv1.ResourceAttributes) (*problem, error) {
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: who.Username, UID: who.UID, Groups: who.Groups, ResourceAttributes: &right,
+	}}
+	if err := r.Client.Create(ctx, review); err != nil {
+		return nil, fmt.Errorf("check the rights of %s: %w", who.Username, err)
+	}
+	if review.Status.Allowed {
+		return nil, nil
+	}
+	resource := right.Resource
+	if right.Group != "" {
+		resource += "." + right.Group
+	}
+	return &problem{common.ReasonRequesterMayNot, fmt.Sprintf("user %s, who last changed %s, may not %s %s %s: have an administrator grant the right, or apply %s as a user who has it",
+		who.Username, object, right.Verb, resource, right.Name, object)}, nil
+}
+
+func requesterOf(object client.Object) *requester {
+	out := &requester{}
+	if err := json.Unmarshal([]byte(object.GetAnnotations()[common.RequesterAnnotation]), out); err != nil || out.Username == "" {
+		return nil
+	}
+	return out
+}
+
+// isBound reports whether the API server enforces the admission policy.
+func (r *poolReconciler) isBound(ctx context.Context) (bool, error) {
+	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
+	for _, object := range []client.Object{rule, binding} {
+		if err := r.Live.Get(ctx, client.ObjectKey{Name: policy}, object); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
+	}
+	fails := rule.Spec.FailurePolicy == nil || *rule.Spec.FailurePolicy == admissionv1.Fail
+	everywhere := binding.Spec.MatchResources == nil && binding.Spec.PolicyName == policy
+	denies := len(binding.Spec.ValidationActions) > 0 && binding.Spec.ValidationActions[0] == admissionv1.Deny
+	return fails && everywhere && denies && rule.DeletionTimestamp == nil && binding.DeletionTimestamp == nil, nil
+}
+
+// mentions reports whether a MachineConfig refers to a key of a Secret. One that cannot be rendered alone may.
+func mentions(mc *mcfgv1.MachineConfig, key render.SecretKey) bool {
+	alone, err := render.Render([]mcfgv1.MachineConfig{*mc})
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(alone.Secrets, func(use render.SecretUse) bool { return use.SecretKey == key })
+}

@@ -1,0 +1,135 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"encoding/json"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/opcrew/opcrew/api/common"
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+)
+
+const (
+	// rightsWait is the time between two checks of a right that a requester lacks.
+	rightsWait = time.Minute
+	// soakWait is the time between two looks at nodes that must stay healthy for a while.
+	soakWait = 2 * time.Second
+)
+
+// Plan delivers the configuration of the pool, and then names it in the spec. It collects configurations that no node
+// needs. nodeReconciler plans the changes of nodes.
+func (r *poolReconciler) Plan(pool *mcfgv1.MachineConfigPool, f facts, d decision) kit.Plan {
+	if pool.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	plan := kit.Plan{
+		Children: children(pool, f),
+		Prune:    []client.ObjectList{&mcfgv1.MachineConfigList{}, &corev1.SecretList{}},
+		Stays: func(object client.Object) bool {
+			return d.needed[object.GetName()] || object.GetName() == keyName(pool)
+		},
+		Again: again(f, d),
+	}
+	if patch, wanted := configurationPatch(pool, f); wanted {
+		plan.Patches = []kit.Patch{patch}
+	}
+	return plan
+}
+
+// again returns when to look again without an event.
+func again(f facts, d decision) time.Duration {
+	var plan kit.Plan
+	for _, v := range d.verdicts {
+		if v.Reason == mcfgv1.ReasonSoaking || v.Reason == mcfgv1.ReasonEtcdUnhealthy || v.Reason == mcfgv1.ReasonOtherReboot {
+			plan.LookAgain(soakWait)
+		}
+	}
+	p := f.rendering.problem
+	if p != nil && (p.reason == common.ReasonRequesterMayNot || p.reason == mcfgv1.ReasonPolicyMissing || p.reason == mcfgv1.ReasonSecretMissing) {
+		plan.LookAgain(rightsWait)
+	}
+	if f.rendering.usesSecrets {
+		plan.LookAgain(secretAge)
+	}
+	return plan.Again
+}
+
+// children returns the rendered MachineConfig and the Secret with the same configuration for machine agents.
+func children(pool *mcfgv1.MachineConfigPool, f facts) []ensure.Child {
+	if f.rendering.name() == "" {
+		return nil
+	}
+	var out []ensure.Child
+	if f.rendering.usesSecrets {
+		out = append(out, ensure.Child{Object: keySecret(pool, f.key), Random: true, Once: true})
+		if f.rendering.newKey {
+			return out // the names of configurations contain hashes with the key, so the key must be stored first
+		}
+	}
+	return append(out,
+		ensure.Child{Object: renderedConfig(f.rendering), Once: true},
+		ensure.Child{Object: deliveredSecret(f.rendering), Once: true})
+}
+
+// configurationPatch writes the delivered configuration into the spec of the pool, as OpenShift's operator does.
+func configurationPatch(pool *mcfgv1.MachineConfigPool, f facts) (kit.Patch, bool) {
+	if !f.delivered {
+		return kit.Patch{}, false
+	}
+	wanted := configurationOf(f.rendering)
+	if equality.Semantic.DeepEqual(pool.Spec.Configuration, wanted) {
+		return kit.Patch{}, false
+	}
+	data, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": pool.UID},
+		{"op": "add", "path": "/spec/configuration", "value": wanted},
+	})
+	if err != nil { // cannot happen with strings
+		panic(err)
+	}
+	return kit.Patch{
+		Object: pool, Type: types.JSONPatchType, Data: data, Intent: ensure.Hash(wanted),
+		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "configuration")),
+	}, true
+}
+
+// configurationOf returns the reference to a rendered MachineConfig and to its sources.
+func configurationOf(r rendering) mcfgv1.PoolConfiguration {
+	out := mcfgv1.PoolConfiguration{Reference: referenceTo(r.host.Name)}
+	for _, name := range r.rendered.Sources {
+		out.Source = append(out.Source, referenceTo(name))
+	}
+	return out
+}
+
+func referenceTo(name string) mcfgv1.Reference {
+	return mcfgv1.Reference{APIVersion: mcfgv1.GroupVersion.String(), Kind: "MachineConfig", Name: name}
+}
+
+// after wakes the nodes that can take a step now.
+func (r *poolReconciler) after(pool *mcfgv1.MachineConfigPool, f facts, _ kit.Outcome) {
+	if pool.DeletionTimestamp != nil {
+		return
+	}
+	for _, v := range r.Decide(pool, f, r.Clock.Now()).verdicts {
+		if v.Action != "" {
+			r.nodes.wake(v.Node)
+		}
+	}
+}
+
+// recorded reports whether the status has an unwritten record that later steps depend on.
+func recorded(before, after *mcfgv1.MachineConfigPool) bool {
+	return !equality.Semantic.DeepEqual(before.Status.RollBack, after.Status.RollBack) ||
+		before.Status.Configuration.Name != after.Status.Configuration.Name
+}

@@ -1,0 +1,66 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/changes"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
+)
+
+// mostExamples is how many nodes of a plan are named.
+const mostExamples = 3
+
+// plansOf returns what the nodes of a pool change to reach its configuration, those with the most nodes first.
+func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) []mcfgv1.Plan {
+	to := f.configs[d.goal]
+	if to == nil || d.goal == "" {
+		return nil
+	}
+	nodes := map[string][]string{}
+	for _, n := range d.members {
+		if n.Current != d.goal {
+			nodes[n.Current] = append(nodes[n.Current], n.Name)
+		}
+	}
+	var out []mcfgv1.Plan
+	for _, from := range slices.Sorted(maps.Keys(nodes)) {
+		p := planFor(pool, f, f.configs[from], to)
+		p.From, p.To, p.NodeCount = from, d.goal, int32(len(nodes[from])) //nolint:gosec // a cluster has fewer nodes
+		p.Nodes = nodes[from][:min(len(nodes[from]), mostExamples)]
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b mcfgv1.Plan) int { return cmp.Compare(b.NodeCount, a.NodeCount) })
+	return out[:min(len(out), mcfgv1.MaxPlans)]
+}
+
+// planFor describes a change. The difference to a configuration that no longer exists is unknown.
+func planFor(pool *mcfgv1.MachineConfigPool, f facts, from, to *orders.Config) mcfgv1.Plan {
+	steps := orders.Required([]*orders.Config{from}, to, pool.Spec.NodeDisruptionPolicy)
+	out := mcfgv1.Plan{Drains: steps.Drains(), Reboots: steps.Reboots(), Actions: steps.Strings()}
+	if from == nil {
+		out.Summary = "The difference is unknown, because the configuration of the nodes no longer exists; reboots the node"
+		return out
+	}
+	all := changes.Diff(from.Config, to.Config, publicDigest(f.key, from.Secret, to.Secret))
+	out.Changes, out.ChangeCount = changes.Status(all)
+	out.Summary = changes.Summary(all, steps)
+	return out
+}
+
+// publicDigest returns hashes for the status. The hash of content from a Secret depends on a key.
+func publicDigest(key []byte, secret ...map[string]bool) changes.Digest {
+	return func(path string, content []byte) string {
+		for _, paths := range secret {
+			if paths[path] {
+				return "secret-" + hashWith(key)(content)[:16]
+			}
+		}
+		return changes.SHA256(path, content)
+	}
+}

@@ -1,0 +1,102 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
+)
+
+// Values returns the data of a key of a Secret; ok is false if the Secret or the key does not exist.
+type Values func(SecretKey) (data []byte, ok bool)
+
+// Digest returns a hash of secret data for the name of a configuration. It should depend on a key that only the
+// operator knows, because anyone who can read a plain hash of a short secret can guess the secret.
+type Digest func(data []byte) string
+
+// Complete returns the configuration of the pool's hosts with the data of Secrets, named by its content, and its
+// encoding. The error is of type Problems.
+func (r *Rendered) Complete(pool string, values Values, digest Digest) (hostconfig.Config, []byte, error) {
+	n := &notes{}
+	full, public := r.host, r.host
+	full.Files, public.Files = copyFiles(r.host.Files), copyFiles(r.host.Files)
+	left := MaxUnpacked
+	for _, use := range r.Secrets {
+		data := use.data(values, left, n)
+		left -= len(data)
+		use.put(full.Files, data)
+		use.put(public.Files, []byte(digest(data)))
+	}
+	full.Name = name(pool, public)
+	if n.failed() {
+		return hostconfig.Config{}, nil, n.err()
+	}
+	encoded := encodeHost(full, n)
+	return full, encoded, n.err()
+}
+
+// encodeHost checks a configuration as a host would, and encodes it.
+func encodeHost(full hostconfig.Config, n *notes) []byte {
+	if err := full.Check(); err != nil {
+		n.invalid(configField, "%v", err)
+		return nil
+	}
+	encoded, err := hostconfig.Encode(full)
+	if err != nil {
+		n.add(TooLarge, "spec", "%v", err)
+	}
+	return encoded
+}
+
+// data returns the unpacked data of a Secret.
+func (u SecretUse) data(values Values, limit int, n *notes) []byte {
+	data, ok := values(u.SecretKey)
+	if !ok {
+		n.add(Missing, u.Field+".source", "Secret %s in namespace %s, or its key %s, does not exist: create it, or correct the reference", u.Name, u.Namespace, u.Key)
+		return nil
+	}
+	out, err := unpack(data, u.resource, limit)
+	switch {
+	case errors.Is(err, errTooLarge):
+		n.add(TooLarge, u.Field, "the unpacked contents of all files have more than %d bytes; put large files into the image of the machine", MaxUnpacked)
+	case err != nil:
+		n.invalid(u.Field, "%s: %v", u.SecretKey, err)
+	}
+	return out
+}
+
+// put sets the contents of the file, or an item of its list append.
+func (u SecretUse) put(files []hostconfig.File, data []byte) {
+	i := slices.IndexFunc(files, func(f hostconfig.File) bool { return f.Path == u.Path })
+	if u.Append >= 0 {
+		files[i].Append[u.Append] = data
+		return
+	}
+	files[i].Contents = &data
+}
+
+func copyFiles(files []hostconfig.File) []hostconfig.File {
+	out := slices.Clone(files)
+	for i := range out {
+		out[i].Append = slices.Clone(out[i].Append)
+	}
+	return out
+}
+
+// name returns the name of a configuration: rendered-<pool>-<hash of its content>. The hash has as many digits as in
+// OpenShift.
+func name(pool string, config hostconfig.Config) string {
+	config.Name = ""
+	raw, err := marshal(config)
+	if err != nil {
+		panic("a configuration cannot be encoded: " + err.Error())
+	}
+	sum := sha256.Sum256(raw)
+	return fmt.Sprintf("rendered-%s-%s", pool, hex.EncodeToString(sum[:16]))
+}

@@ -1,0 +1,96 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machineconfig
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+// shared is what the reconcilers of pools and of nodes have in common.
+type shared struct {
+	*kit.Tools
+	configs *configs
+	// drains are the last plans of drains by node. The status of a pool shows what blocks them.
+	drains kit.Memory[string, *drain.Plan]
+	// nodes and pools wake the other reconciler.
+	nodes, pools waker
+}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// waker enqueues objects in the queue of a controller.
+type waker struct {
+	mutex sync.Mutex
+	queue queue
+}
+
+// source gives the waker the queue of its controller.
+func (w *waker) source() source.Source {
+	return source.Func(func(_ context.Context, q queue) error {
+		w.mutex.Lock()
+		defer w.mutex.Unlock()
+		w.queue = q
+		return nil
+	})
+}
+
+// wake enqueues an object. Before the controller has started it does nothing, because all objects are enqueued then.
+func (w *waker) wake(name string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.queue != nil {
+		w.queue.Add(request(name))
+	}
+}
+
+// fleet reads all pools and nodes from the cache. They must not be changed.
+func (s *shared) fleet(ctx context.Context) (fleet.Fleet, error) {
+	out := fleet.Fleet{Drained: map[string]bool{}}
+	var err error
+	if out.Pools, err = listPools(ctx, s.Client); err != nil {
+		return out, err
+	}
+	if len(out.Pools) == 0 {
+		return out, nil
+	}
+	out.Nodes, err = listNodes(ctx, s.Client)
+	return out, err
+}
+
+func listPools(ctx context.Context, reader client.Reader) ([]*mcfgv1.MachineConfigPool, error) {
+	list := &mcfgv1.MachineConfigPoolList{}
+	if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list MachineConfigPools: %w", err)
+	}
+	return pointers(list.Items), nil
+}
+
+func listNodes(ctx context.Context, reader client.Reader) ([]*corev1.Node, error) {
+	list := &corev1.NodeList{}
+	if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	return pointers(list.Items), nil
+}
+
+func pointers[T any](items []T) []*T {
+	out := make([]*T, len(items))
+	for i := range items {
+		out[i] = &items[i]
+	}
+	return out
+}
