@@ -107,10 +107,10 @@ func (c counted) judge(t *testing.T, before counted, goroutines int) {
 	if c.Goroutines > goroutines {
 		t.Errorf("expected at most %d goroutines, got %d", goroutines, c.Goroutines)
 	}
-	// A quarter of the earlier number of reads is enough, because the hostile servers use part of the CPU. If hostile
-	// clusters blocked the prober, it would not read the healthy cluster at all.
-	if c.looks < before.looks/4 {
-		t.Errorf("expected the looks at the other cluster to be as frequent as the %d before, got %d", before.looks, c.looks)
+	// A hostile server that blocked the prober would do so for seconds: the whole period. How often the prober reads the
+	// healthy cluster depends on what else this machine does.
+	if c.looks < 2 {
+		t.Errorf("expected the prober to go on reading the other cluster, got %d reads, and %d before", c.looks, before.looks)
 	}
 }
 
