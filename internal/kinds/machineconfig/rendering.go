@@ -151,9 +151,12 @@ func (r *poolReconciler) values(ctx context.Context, uses []render.SecretUse) (r
 	}, nil, nil
 }
 
+// secretsRole is the role with which an administrator lets opcrew read the Secrets of a namespace.
+const secretsRole = "opcrew-machine-secrets-machines"
+
 func unreadable(key client.ObjectKey) *problem {
-	return &problem{mcfgv1.ReasonSecretMissing, fmt.Sprintf("opcrew may not read Secret %s in namespace %s: grant it with kubectl create rolebinding -n %s opcrew-machine-secrets "+
-		"--clusterrole=opcrew-machine-secrets --serviceaccount=opcrew-system:opcrew-machines", key.Name, key.Namespace, key.Namespace)}
+	return &problem{mcfgv1.ReasonSecretMissing, fmt.Sprintf("opcrew may not read Secret %s in namespace %s: an administrator can grant it with kubectl create rolebinding "+
+		"opcrew-machine-secrets -n %s --clusterrole %s --serviceaccount opcrew-system:opcrew-machines", key.Name, key.Namespace, key.Namespace, secretsRole)}
 }
 
 func newKey() []byte {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -21,7 +20,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 	"github.com/opcrew/opcrew/test/testenv"
-	"github.com/opcrew/opcrew/test/testenv/eventually"
+	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
 // roleOf returns the label of nodes that belong to a pool.
@@ -128,7 +127,7 @@ func awaitUpdated(t *testing.T, name string, nodes int, after string) *mcfgv1.Ma
 func await(t *testing.T, name, what string, holds func(*mcfgv1.MachineConfigPool) bool) *mcfgv1.MachineConfigPool {
 	t.Helper()
 	var p *mcfgv1.MachineConfigPool
-	eventually.True(t, 25*time.Second, what, func() error {
+	operator.Until(t, what, func() error {
 		if p = pool(t, name); holds(p) && p.Status.ObservedGeneration == p.Generation {
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+	"github.com/opcrew/opcrew/test/testenv"
 )
 
 // motd returns the content of /etc/motd in a configuration.
@@ -31,6 +32,7 @@ func TestABlockingBudgetIsNamedAndTheDrainGoesOnWithoutIt(t *testing.T) {
 	env.Operator(t)
 	startAgents(t)
 	names := nodesOf(t, "guarded", 1)
+	env.Nodes(t, 1, testenv.NodeSpec{Prefix: "spare"}) // the only node of a cluster is not drained
 	ns := env.Namespace(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "db", Labels: map[string]string{"app": "db"}}}
 	pod.Spec = corev1.PodSpec{NodeName: names[0], Containers: []corev1.Container{{Name: "db", Image: "db"}}}

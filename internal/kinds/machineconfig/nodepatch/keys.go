@@ -61,4 +61,6 @@ func Updated(node *corev1.Node, config string) time.Time {
 }
 
 // UpdatedAt returns the value of UpdatedAnnotation.
-func UpdatedAt(config string, at time.Time) string { return config + " " + at.UTC().Format(time.RFC3339) }
+func UpdatedAt(config string, at time.Time) string {
+	return config + " " + at.UTC().Format(time.RFC3339)
+}

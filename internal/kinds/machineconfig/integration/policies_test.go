@@ -1,0 +1,158 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package integration
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/api/common"
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/operator"
+)
+
+// agentOf returns a client with the rights of a machine agent whose token is bound to a Node.
+func agentOf(t *testing.T, node string) client.Client {
+	t.Helper()
+	config := env.ConfigAs(testenv.ServiceAccountUser(machineorder.Namespace, machineorder.ServiceAccount))
+	config.Impersonate.Extra = map[string][]string{"authentication.kubernetes.io/node-name": {node}}
+	return env.ClientFor(t, rest.CopyConfig(config))
+}
+
+func TestAMachineAgentMayOnlyReportAboutItsOwnNode(t *testing.T) {
+	env.Deployed(t)
+	names := env.Nodes(t, 2, testenv.NodeSpec{Prefix: "confined"})
+	agent := agentOf(t, names[0])
+	try := func(name, patch string) error {
+		return agent.Patch(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, client.RawPatch(types.MergePatchType, []byte(patch)), client.DryRunAll)
+	}
+	report := `{"metadata":{"annotations":{"machineconfiguration.openshift.io/state":"Done","opcrew.io/machine-report":"{}"}}}`
+	operator.Until(t, "an agent may report about its own node", func() error { return try(names[0], report) })
+	for what, err := range map[string]error{
+		"report about another node": try(names[1], report),
+		"write an order":            try(names[0], `{"metadata":{"annotations":{"opcrew.io/machine-order":"{}"}}}`),
+		"write desiredConfig":       try(names[0], `{"metadata":{"annotations":{"machineconfiguration.openshift.io/desiredConfig":"x"}}}`),
+		"remove an annotation":      try(names[0], `{"metadata":{"annotations":{"kwok.x-k8s.io/node":null}}}`),
+		"set a label":               try(names[0], `{"metadata":{"labels":{"node-role.kubernetes.io/gold":""}}}`),
+		"set a taint":               try(names[0], `{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]}}`),
+		"cordon":                    try(names[0], `{"spec":{"unschedulable":true}}`),
+		"request a free token":      requestToken(t, agent, nil),
+		"request another token":     requestToken(t, agent, node(t, names[1])),
+	} {
+		if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
+			t.Errorf("expected an agent not to be able to %s, got %v", what, err)
+		}
+	}
+	if err := requestToken(t, agent, node(t, names[0])); err != nil {
+		t.Errorf("expected an agent to renew its token, got %v", err)
+	}
+}
+
+func requestToken(t *testing.T, agent client.Client, bound *corev1.Node) error {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: machineorder.Namespace, Name: machineorder.ServiceAccount}}
+	request := &authenticationv1.TokenRequest{}
+	if bound != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Node", Name: bound.Name, UID: bound.UID}
+	}
+	return agent.SubResource("token").Create(t.Context(), account, request)
+}
+
+// author returns a client of a user who may write MachineConfigs, and configure the machines of one pool.
+func author(t *testing.T, name, pool string) client.Client {
+	t.Helper()
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{mcfgv1.GroupVersion.Group}, Resources: []string{"machineconfigs", "machineconfigpools"}, Verbs: []string{"*"}},
+		{APIGroups: []string{mcfgv1.GroupVersion.Group}, Resources: []string{"machines"}, ResourceNames: []string{pool}, Verbs: []string{"apply"}},
+	}}
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}}}
+	create(t, role, binding)
+	return env.ClientFor(t, env.ConfigAs(name))
+}
+
+func TestAnAuthorNeedsTheRightToTheMachinesOfThePool(t *testing.T) {
+	env.Deployed(t)
+	user := author(t, "olga", "allowed")
+	operator.Until(t, "olga may configure machines of pool allowed", func() error {
+		return user.Create(t.Context(), newConfig("allowed", "50-allowed", "x"), client.DryRunAll)
+	})
+	mine := newConfig("allowed", "60-allowed", "x")
+	if err := user.Create(t.Context(), mine); err != nil || !strings.Contains(mine.Annotations[common.RequesterAnnotation], "olga") {
+		t.Errorf("expected the requester to be recorded, got %v (%v)", mine.Annotations, err)
+	}
+	t.Cleanup(func() { _ = env.Client.Delete(t.Context(), mine) })
+	theirs := newConfig("other", "50-other", "x")
+	create(t, theirs)
+	free := newConfig("", "50-free", "x")
+	free.Labels = nil
+	moved := mine.DeepCopy()
+	for what, err := range map[string]error{
+		"configure another pool":       user.Create(t.Context(), newConfig("other", "60-other", "x"), client.DryRunAll),
+		"configure all pools":          user.Create(t.Context(), free, client.DryRunAll),
+		"create another pool":          user.Create(t.Context(), newPool("other"), client.DryRunAll),
+		"delete another pool's config": user.Delete(t.Context(), theirs, client.DryRunAll),
+		"move a config to another pool": user.Patch(t.Context(), moved,
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"other"}}}`)), client.DryRunAll),
+		"name another requester": user.Patch(t.Context(), mine.DeepCopy(),
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"opcrew.io/requester":"{\"username\":\"root\"}"}}}`)), client.DryRunAll),
+	} {
+		if what == "name another requester" && err == nil {
+			continue // the API server replaces the record by the name of the user
+		}
+		if !apierrors.IsForbidden(err) {
+			t.Errorf("expected olga not to be able to %s, got %v", what, err)
+		}
+	}
+}
+
+func TestDataOfSecretsReachesHostsAndNoOtherObject(t *testing.T) {
+	process := env.Operator(t)
+	startAgents(t)
+	ns := env.Namespace(t)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "welcome"}, StringData: map[string]string{"motd": "hunter2"}}
+	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "opcrew"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "opcrew-machine-secrets-machines"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operator.Namespace, Name: "opcrew-machines"}}}
+	user := author(t, "sven", "sealed")
+	names := nodesOf(t, "sealed", 1)
+	mc := newConfig("sealed", "50-sealed", "")
+	mc.Spec.Config.Raw = ignition("secret://" + ns + "/welcome/motd")
+	create(t, secret, bind, newPool("sealed"))
+	operator.Until(t, "opcrew may read the Secret", func() error {
+		return env.ClientFor(t, env.ConfigAs(env.User)).Get(t.Context(), client.ObjectKeyFromObject(secret), &corev1.Secret{})
+	})
+	operator.Until(t, "sven creates a config that refers to a Secret", func() error { return user.Create(t.Context(), mc) })
+	t.Cleanup(func() { _ = env.Client.Delete(t.Context(), mc) })
+	await(t, "sealed", "the pool refuses what its author may not read", func(p *mcfgv1.MachineConfigPool) bool {
+		c := condition(p, mcfgv1.PoolRenderDegraded)
+		return c.Reason == common.ReasonRequesterMayNot && strings.Contains(c.Message, "sven") && strings.Contains(c.Message, "welcome")
+	})
+	merge(t, mc, `{"metadata":{"annotations":{"example.com/by":"admin"}},"spec":{"kernelArguments":["quiet"]}}`) // now by the administrator
+	p := awaitUpdated(t, "sealed", 1, "")
+	delivered := &corev1.Secret{}
+	if err := env.Client.Get(t.Context(), client.ObjectKey{Namespace: machineorder.Namespace, Name: p.Spec.Configuration.Name}, delivered); err != nil {
+		t.Fatal(err)
+	}
+	if config, err := hostconfig.Parse(delivered.Data[machineorder.SecretKey]); err != nil || motd(config) != "hunter2" {
+		t.Errorf("expected the data of the Secret in the delivered configuration, got %v (%v)", config, err)
+	}
+	rendered := &mcfgv1.MachineConfig{}
+	if err := env.Client.Get(t.Context(), client.ObjectKey{Name: p.Spec.Configuration.Name}, rendered); err != nil || bytes.Contains(rendered.Spec.Config.Raw, []byte("hunter2")) {
+		t.Errorf("expected no data of the Secret in the rendered MachineConfig, got %s (%v)", rendered.Spec.Config.Raw, err)
+	}
+	expectSettled(t, names[0], p.Spec.Configuration.Name)
+	process.Stop()
+}
