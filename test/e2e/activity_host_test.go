@@ -116,7 +116,7 @@ func TestACommandRunsOnceThoughItsHostCrashes(t *testing.T) {
 	y.awaitWords(t, "chore", "does not respond")
 	c.start(t, "node3")
 	c.awaitWell(t)
-	if a := y.await(t, "chore", egov1.StateUnknown, egov1.StateFailed, egov1.StateSucceeded); a.Status.Prosta != egov1.StateUnknown || !strings.Contains(says(a), "not run again") {
+	if a := y.await(t, "chore", egov1.StateUnknown, egov1.StateFailed, egov1.StateSucceeded); a.Status.Prosta != egov1.StateUnknown || !strings.Contains(says(a), "runs the command again only if spec.run is increased") {
 		t.Errorf("expected its end to be Unknown, and what to do then, it is %s: %s", a.Status.Prosta, says(a))
 	}
 	if begun := y.counted(t, "begun"); begun != 1 {

@@ -24,7 +24,7 @@ type tally struct {
 
 // truly is the status message of an Activity whose test command has run to its end. The command then exits with code 7,
 // which opcrew itself never uses, so the message cannot have another cause.
-const truly = "exit code 7"
+const truly = "the command ended with exit code 7"
 
 // tallied creates an Activity whose command counts its own starts and ends in files on the host.
 func (c *chores) tallied(t *testing.T, host, name string, options ...chore) tally {
