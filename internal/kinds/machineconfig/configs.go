@@ -83,7 +83,7 @@ func parseConfig(secret *corev1.Secret) *orders.Config {
 		return nil
 	}
 	out := &orders.Config{Config: config, Digest: hostconfig.Digest(encoded), Secret: map[string]bool{}}
-	for _, path := range strings.Split(string(secret.Data[secretPathsKey]), "\n") {
+	for path := range strings.SplitSeq(string(secret.Data[secretPathsKey]), "\n") {
 		out.Secret[path] = true
 	}
 	return out

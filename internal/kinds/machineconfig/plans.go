@@ -31,7 +31,7 @@ func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) []mcfgv1.Plan
 	var out []mcfgv1.Plan
 	for _, from := range slices.Sorted(maps.Keys(nodes)) {
 		p := planFor(pool, f, f.configs[from], to)
-		p.From, p.To, p.NodeCount = from, d.goal, int32(len(nodes[from])) //nolint:gosec // a cluster has fewer nodes
+		p.From, p.To, p.NodeCount = from, d.goal, int32(len(nodes[from]))
 		p.Nodes = nodes[from][:min(len(nodes[from]), mostExamples)]
 		out = append(out, p)
 	}

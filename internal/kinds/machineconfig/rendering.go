@@ -112,9 +112,8 @@ func (r *poolReconciler) merge(ctx context.Context, configs []mcfgv1.MachineConf
 }
 
 func problemOf(err error) *problem {
-	var all render.Problems
 	reason := mcfgv1.ReasonInvalidConfig
-	if errors.As(err, &all) {
+	if all, is := errors.AsType[render.Problems](err); is {
 		switch {
 		case all.Has(render.Invalid):
 		case all.Has(render.Unsupported):
@@ -152,7 +151,7 @@ func (r *poolReconciler) values(ctx context.Context, uses []render.SecretUse) (r
 }
 
 // secretsRole is the role with which an administrator lets opcrew read the Secrets of a namespace.
-const secretsRole = "opcrew-machine-secrets-machines"
+const secretsRole = "opcrew-machine-secrets"
 
 func unreadable(key client.ObjectKey) *problem {
 	return &problem{mcfgv1.ReasonSecretMissing, fmt.Sprintf("opcrew may not read Secret %s in namespace %s: an administrator can grant it with kubectl create rolebinding "+

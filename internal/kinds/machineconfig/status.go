@@ -48,7 +48,7 @@ func (r *poolReconciler) Report(pool *mcfgv1.MachineConfigPool, f facts, d decis
 
 // count counts the nodes of the pool.
 func count(s *mcfgv1.MachineConfigPoolStatus, d *decision, target string) {
-	s.MachineCount = int32(len(d.members)) //nolint:gosec // a cluster has fewer nodes
+	s.MachineCount = int32(len(d.members))
 	s.UpdatedMachineCount, s.ReadyMachineCount, s.UnavailableMachineCount, s.DegradedMachineCount = 0, 0, 0, 0
 	for _, n := range d.members {
 		updated := target != "" && n.Current == target && n.Phase == rollout.Idle

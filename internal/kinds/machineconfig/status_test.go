@@ -5,6 +5,7 @@ package machineconfig
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -38,9 +39,7 @@ type annotations = map[string]string
 func newNode(name, config string, more annotations) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: annotations{"gold": ""}}}
 	n.Annotations = annotations{machineorder.CurrentConfig: config, machineorder.DesiredConfig: config, machineorder.State: machineorder.StateDone}
-	for k, v := range more {
-		n.Annotations[k] = v
-	}
+	maps.Copy(n.Annotations, more)
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-time.Hour))}}
 	return n
 }

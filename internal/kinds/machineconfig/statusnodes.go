@@ -154,7 +154,7 @@ func stateOf(n *rollout.Node, v rollout.NodeVerdict) string {
 }
 
 func setBlockers(entry *mcfgv1.NodeProgress, plan *drain.Plan) {
-	entry.BlockerCount = int32(len(plan.Blocked)) //nolint:gosec // a node has fewer pods
+	entry.BlockerCount = int32(len(plan.Blocked))
 	for _, b := range plan.Blocked[:min(len(plan.Blocked), mcfgv1.MaxBlockers)] {
 		entry.Blockers = append(entry.Blockers, mcfgv1.Blocker{Pod: b.String(), PodDisruptionBudget: b.Budget, Message: condition.Cut(b.Message, maxMessage)})
 	}

@@ -6,6 +6,7 @@ package integration
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -129,9 +130,7 @@ func (a *agents) write(ctx context.Context, node *corev1.Node, report machineord
 		a.t.Error(err)
 	}
 	all := map[string]string{machineorder.State: state, machineorder.ReportAnnotation: text}
-	for name, value := range more {
-		all[name] = value
-	}
+	maps.Copy(all, more)
 	patch, _ := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": all, "resourceVersion": node.ResourceVersion}})
 	_ = env.Client.Patch(ctx, node.DeepCopy(), client.RawPatch(types.MergePatchType, patch)) // a conflict is tried again
 }

@@ -124,7 +124,7 @@ func TestDataOfSecretsReachesHostsAndNoOtherObject(t *testing.T) {
 	startAgents(t)
 	ns := env.Namespace(t)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "welcome"}, StringData: map[string]string{"motd": "hunter2"}}
-	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "opcrew"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "opcrew-machine-secrets-machines"},
+	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "opcrew"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "opcrew-machine-secrets"},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operator.Namespace, Name: "opcrew-machines"}}}
 	user := author(t, "sven", "sealed")
 	names := nodesOf(t, "sealed", 1)

@@ -16,6 +16,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
+// test is the operation of a JSON patch that refuses the patch if a value differs.
+const test = "test"
+
 // operation is one operation of a JSON patch (RFC 6902).
 type operation struct {
 	Op    string `json:"op"`
@@ -53,13 +56,13 @@ func (e *Edit) Patch(node *corev1.Node) (kit.Patch, bool) {
 
 // tests returns operations that make the patch fail unless the node is as it was when the decision was made.
 func tests(node *corev1.Node) []operation {
-	out := []operation{{"test", "/metadata/uid", string(node.UID)}, {"test", "/spec/unschedulable", nilIf(!node.Spec.Unschedulable, true)}}
+	out := []operation{{test, "/metadata/uid", string(node.UID)}, {test, "/spec/unschedulable", nilIf(!node.Spec.Unschedulable, true)}}
 	if len(node.Annotations) == 0 {
-		return append(out, operation{"test", annotations, nil})
+		return append(out, operation{test, annotations, nil})
 	}
 	for _, name := range basis {
 		value, found := node.Annotations[name]
-		out = append(out, operation{"test", pointer(name), nilIf(!found, value)})
+		out = append(out, operation{test, pointer(name), nilIf(!found, value)})
 	}
 	return out
 }
@@ -94,7 +97,7 @@ func (e *Edit) annotate(node *corev1.Node, names []string) []operation {
 
 // replaceTaints replaces the whole list of taints, which the API treats as one value, if it has not changed.
 func replaceTaints(node *corev1.Node, taints []corev1.Taint) []operation {
-	unchanged := operation{"test", "/spec/taints", nilIf(len(node.Spec.Taints) == 0, node.Spec.Taints)}
+	unchanged := operation{test, "/spec/taints", nilIf(len(node.Spec.Taints) == 0, node.Spec.Taints)}
 	if len(taints) == 0 {
 		return []operation{unchanged, {Op: "remove", Path: "/spec/taints"}}
 	}
