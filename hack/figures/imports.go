@@ -31,7 +31,7 @@ cmd/opcrew-backup:    internal/agents internal/podapi
 cmd/opcrew-machine:   internal/agents
 cmd/opcrew:           internal/outside internal/portforward internal/kinds internal/kit api
 internal/outside:     internal/kit
-internal/kinds:       internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/guard internal/stores internal/podapi api
+internal/kinds:       internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/guard internal/stores internal/podapi api applyconfigurations
 internal/workload:    internal/podtemplate internal/kit internal/guard api
 internal/backuppod:   internal/podapi api
 internal/podtemplate: api
