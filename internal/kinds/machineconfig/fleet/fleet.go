@@ -6,7 +6,6 @@ package fleet
 import (
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,24 +23,6 @@ type Fleet struct {
 	Drained map[string]bool
 	// EtcdTrouble says why etcd is not healthy, and Kured names the node that holds kured's lock; empty if none.
 	EtcdTrouble, Kured string
-}
-
-// Cluster returns what the rules need to know.
-func (f *Fleet) Cluster(now time.Time) rollout.Cluster {
-	out := rollout.Cluster{Now: now, EtcdTrouble: f.EtcdTrouble, Kured: f.Kured}
-	for _, p := range f.Pools {
-		out.Pools = append(out.Pools, rollout.NewPool(p, Target(p)))
-	}
-	selectors := f.selectors()
-	for _, n := range f.Nodes {
-		node := f.node(n, selectors)
-		if pool := f.Pool(node.Primary()); pool != nil {
-			node.Health = health(n, node, pool, now)
-		}
-		out.Nodes = append(out.Nodes, node)
-	}
-	f.setCanaries(out.Nodes)
-	return out
 }
 
 // Target returns the rendered configuration of a pool. A configuration that another controller or a user wrote into
