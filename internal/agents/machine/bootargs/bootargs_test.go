@@ -49,7 +49,7 @@ func TestForeignArgumentsStay(t *testing.T) {
 func TestGrubGetsTheArgumentsFromAShellScript(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
-		t.Skip("this machine has no shell")
+		t.Fatal(err)
 	}
 	plan, err := Plan(Host{Loader: Grub}, []string{"a=1", "b=[x]*"}, []string{"quiet", "splash"})
 	must(t, err)

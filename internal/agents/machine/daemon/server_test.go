@@ -7,6 +7,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/cluster/clustertest"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/probe"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 // TestAnAgentServesAnAPIServer runs an agent with its client, and counts calls on the server.
@@ -44,8 +46,10 @@ func TestAnAgentServesAnAPIServer(t *testing.T) {
 	give(map[string]string{machineorder.LastAppliedDrain: "drain-rendered-1"})
 	s.Await(t, machineorder.CurrentConfig, "rendered-1")
 	s.Await(t, machineorder.DesiredDrain, "uncordon-rendered-1")
-	time.Sleep(100 * time.Millisecond)
-	if patches, gets := s.Count("PATCH"), s.Count("GET /api/v1/namespaces"); patches != 2 || gets != 1 {
-		t.Errorf("expected two writes and one reading of the Secret, got %d and %d: %v", patches, gets, s.Calls)
-	}
+	eventually.Stays(t, 100*time.Millisecond, "two writes and one reading of the Secret are enough", func() error {
+		if patches, gets := s.Count("PATCH"), s.Count("GET /api/v1/namespaces"); patches != 2 || gets != 1 {
+			return fmt.Errorf("got %d writes and %d readings", patches, gets)
+		}
+		return nil
+	})
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/cluster/clustertest"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 func must(t testing.TB, err error) {
@@ -43,14 +44,15 @@ func client(t testing.TB, s *clustertest.Server, clock clock.WithTicker) (*Clien
 	return c, dir
 }
 
-// eventually waits until a condition is true.
-func eventually(t testing.TB, what string, condition func() bool) {
+// await waits until a condition is true.
+func await(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !condition(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("expected %s", what)
+	eventually.True(t, 20*time.Second, what, func() error {
+		if !condition() {
+			return errors.New("it is not true yet")
 		}
-	}
+		return nil
+	})
 }
 
 func TestAWatchOfTheNodesMetadataIsTheOnlyCall(t *testing.T) {
@@ -59,9 +61,9 @@ func TestAWatchOfTheNodesMetadataIsTheOnlyCall(t *testing.T) {
 	if got := c.Annotations(); got != nil {
 		t.Errorf("expected no annotations before the Node was seen, got %v", got)
 	}
-	eventually(t, "the Node to be seen", func() bool { return c.Annotations()["a"] == "1" })
+	await(t, "the Node to be seen", func() bool { return c.Annotations()["a"] == "1" })
 	s.Set(func(annotations map[string]string) { annotations["a"] = "2" })
-	eventually(t, "a change of the Node to be seen", func() bool { return c.Annotations()["a"] == "2" })
+	await(t, "a change of the Node to be seen", func() bool { return c.Annotations()["a"] == "2" })
 	s.Mutex.Lock()
 	defer s.Mutex.Unlock()
 	if len(s.Calls) != 1 || !strings.Contains(s.Calls[0], "fieldSelector=metadata.name%3Dnode-a") || !strings.Contains(s.Accepts[0], "PartialObjectMetadata") {
@@ -74,7 +76,7 @@ func TestOnlyChangesOfAnnotationsAreReported(t *testing.T) {
 	c, _ := client(t, s, clock.RealClock{})
 	<-c.Changed
 	s.Set(func(map[string]string) {}) // a heartbeat
-	eventually(t, "the heartbeat to be seen", func() bool { return c.seen().ResourceVersion == "10" })
+	await(t, "the heartbeat to be seen", func() bool { return c.seen().ResourceVersion == "10" })
 	s.Set(func(annotations map[string]string) { annotations["a"] = "2" })
 	<-c.Changed
 	if c.seen().ResourceVersion != "11" {
@@ -91,11 +93,11 @@ func TestTheWatchContinuesAfterAnOutage(t *testing.T) {
 	s.Mutex.Unlock()
 	s.CloseClientConnections()
 	s.Set(func(annotations map[string]string) { annotations["a"] = "2" })
-	eventually(t, "another attempt", func() bool { return s.Count("GET") >= 2 })
+	await(t, "another attempt", func() bool { return s.Count("GET") >= 2 })
 	s.Mutex.Lock()
 	s.Status = 0
 	s.Mutex.Unlock()
-	eventually(t, "the change to be seen", func() bool { return c.Annotations()["a"] == "2" })
+	await(t, "the change to be seen", func() bool { return c.Annotations()["a"] == "2" })
 }
 
 func TestAnOlderStateOfTheNodeIsIgnored(t *testing.T) {
@@ -129,7 +131,7 @@ func TestAWriteIsOnePatchThatNoticesConflicts(t *testing.T) {
 	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Done"}); c.Annotations() == nil && err == nil {
 		t.Error("expected no write before the Node was seen")
 	}
-	eventually(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
+	await(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
 	before := s.Count("PATCH")
 	must(t, c.Write(t.Context(), map[string]string{machineorder.State: "Done", machineorder.Reason: "", machineorder.DesiredDrain: ""}))
 	if got := c.Annotations(); got[machineorder.State] != "Done" || got[machineorder.Reason] != "" || got["a"] != "1" {
@@ -203,7 +205,7 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 	start := time.Now().Truncate(time.Second)
 	fake := testclock.NewFakeClock(start)
 	c, dir := client(t, s, fake)
-	eventually(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
+	await(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
 	file := filepath.Join(dir, TokenFile)
 	must(t, os.WriteFile(file, []byte(clustertest.JWT(start, start.Add(10*time.Hour))), 0o600))
 	s.Token = clustertest.JWT(start.Add(8*time.Hour), start.Add(18*time.Hour))
@@ -233,7 +235,7 @@ func TestATokenThatCannotBeReadIsKept(t *testing.T) {
 	s := clustertest.New(t)
 	start := time.Now()
 	c, dir := client(t, s, testclock.NewFakeClock(start))
-	eventually(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
+	await(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
 	if wait, err := c.keepToken(t.Context()); err == nil || wait != renewRetry {
 		t.Errorf("expected an opaque token to be reported, got %s and %v", wait, err)
 	}

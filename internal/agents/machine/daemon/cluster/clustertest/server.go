@@ -24,6 +24,8 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 func must(t testing.TB, err error) {
@@ -199,15 +201,12 @@ func JWT(issued, expires time.Time) string {
 // Await waits until an annotation of the Node has a value.
 func (s *Server) Await(t testing.TB, name, value string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	eventually.True(t, time.Minute, "annotation "+name+" becomes "+value, func() error {
 		s.Mutex.Lock()
-		found := s.Node[name]
-		s.Mutex.Unlock()
-		if found == value {
-			return
+		defer s.Mutex.Unlock()
+		if found := s.Node[name]; found != value {
+			return fmt.Errorf("it is %q", found)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("expected annotation %s to become %s, got %q", name, value, found)
-		}
-	}
+		return nil
+	})
 }
