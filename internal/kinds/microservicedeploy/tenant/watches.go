@@ -42,7 +42,7 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools, around *Neighbours, troubles *Tro
 	tenant := handler.EnqueueRequestsFromMapFunc(namespaceOf)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("microservicedeploy-tenant").
-		For(&corev1.Namespace{}, builder.WithPredicates(labelsChanged)).
+		For(&corev1.Namespace{}, builder.WithPredicates(r.occupied(), labelsChanged)).
 		Watches(&customv1.MicroServiceDeploy{}, tenant, builder.WithPredicates(specChanged)).
 		Watches(&appsv1.Deployment{}, tenant, builder.WithPredicates(ofInstances)).
 		Watches(&corev1.ResourceQuota{}, tenant, builder.WithPredicates(tenants)).
@@ -75,14 +75,21 @@ func tenantRequest(namespace string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Name: namespace}}
 }
 
+// occupied drops events of new namespaces without a MicroServiceDeploy. Their first MicroServiceDeploy enqueues them. The
+// cache may show that MicroServiceDeploy before its namespace; then the event of the namespace must pass.
+func (r *reconciler) occupied() predicate.Funcs {
+	return predicate.Funcs{CreateFunc: func(e event.CreateEvent) bool {
+		list := &customv1.MicroServiceDeployList{}
+		err := r.Client.List(context.Background(), list, client.InNamespace(e.Object.GetName()), client.UnsafeDisableDeepCopy)
+		return err != nil || len(list.Items) > 0
+	}}
+}
+
 var (
 	specChanged   = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
-	labelsChanged = predicate.And(existed, kit.Updates(func(e event.UpdateEvent) bool {
+	labelsChanged = kit.Updates(func(e event.UpdateEvent) bool {
 		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
-	}))
-	// existed drops events of new namespaces. A namespace is enqueued when its first object, such as a
-	// MicroServiceDeploy, is created.
-	existed     = predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
+	})
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[names.NameLabel] == names.AppName })
 	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return quota.IsBound(o.GetName()) || o.GetName() == names.TenantAuth })
 )
