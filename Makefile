@@ -48,9 +48,11 @@ IMAGES = $(LOCAL) opcrew --bin '$(BIN)' --image '$(IMG)' --agent-image '$(AGENT_
 # The layers of the operator and the kinds of each layer. The layer's role is generated from the markers in the packages
 # of its kinds.
 LAYERS := machines applications data
-KINDS_machines := nodepool activity
+KINDS_machines := nodepool activity machineconfig
 KINDS_applications := appservice microservicedeploy diva
 KINDS_data := memcached etcdcluster etcdbackup etcdrestore redisenterprisecluster
+# Kinds that are installed separately, with a role of their own.
+KINDS_separate := machineconfig
 
 # Versions of tools. hack/localcluster/go.mod has the versions of the local cluster's programs.
 CONTROLLER_GEN_VERSION := v0.23.0
@@ -141,7 +143,7 @@ manifests: $(BIN)/controller-gen ## Generate CRDs and the roles of the layers.
 	@$(BIN)/controller-gen crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	@mv config/crd/bases/machineconfiguration.openshift.io_*.yaml config/machineconfig/bases/
 	@$(foreach layer,$(LAYERS),$(BIN)/controller-gen rbac:roleName=opcrew paths=./internal/kit \
-		$(foreach kind,$(KINDS_$(layer)),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
+		$(foreach kind,$(filter-out $(KINDS_separate),$(KINDS_$(layer))),paths=./internal/kinds/$(kind)/...) output:rbac:dir=config/layers/$(layer) &&) true
 	@$(BIN)/controller-gen rbac:roleName=opcrew-machineconfig paths=./internal/kinds/machineconfig/... output:rbac:dir=config/machineconfig
 
 .PHONY: rights

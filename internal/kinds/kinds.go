@@ -13,6 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/etcdbackup"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
 	"github.com/opcrew/opcrew/internal/kinds/etcdrestore"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig"
 	"github.com/opcrew/opcrew/internal/kinds/memcached"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool"
@@ -26,6 +27,7 @@ func All(replacements ...kit.Registration) []kit.Registration {
 	list := []kit.Registration{
 		nodepool.Kind(),
 		activity.Kind(),
+		machineconfig.Kind(),
 		appservice.Kind(),
 		microservicedeploy.Kind(),
 		diva.Kind(),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,11 @@ func reasons(missing []unserved) map[string]string {
 		out[kind.Name] = kind.why
 	}
 	return out
+}
+
+// withoutOptIns returns the kinds whose CRDs are part of the installation.
+func withoutOptIns(missing []unserved) []unserved {
+	return slices.DeleteFunc(slices.Clone(missing), func(kind unserved) bool { return kind.OptIn })
 }
 
 // sortKinds separates the kinds that the process can serve from the others. The process does not serve a kind whose CRD

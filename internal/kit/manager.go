@@ -107,16 +107,23 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 			return nil, fmt.Errorf("set up kind %s: %w", kind.Name, err)
 		}
 	}
-	if err := reportServed(opts.Registry, served, missing); err != nil {
+	for _, kind := range missing {
+		if kind.OptIn {
+			mgr.GetLogger().Info("opcrew does not serve this kind, whose CRDs are installed separately", "kind", kind.Name, "why", kind.why)
+		}
+	}
+	expected := withoutOptIns(missing)
+	if err := reportServed(opts.Registry, served, expected); err != nil {
 		return nil, err
 	}
 	if opts.Announce != nil {
 		opts.Announce(served, reasons(missing))
 	}
-	if err := mgr.Add(&optionalWatch{cfg: cfg, missing: lacking(installed), clock: opts.Clock}); err != nil {
+	awaited := append(lacking(installed), optIns(mgr.GetAPIReader(), missing)...)
+	if err := mgr.Add(&optionalWatch{cfg: cfg, missing: awaited, clock: opts.Clock}); err != nil {
 		return nil, err
 	}
-	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: missing, clock: opts.Clock})
+	return mgr, mgr.Add(&crdWatch{reader: mgr.GetAPIReader(), missing: expected, clock: opts.Clock})
 }
 
 // applier returns the Applier that writes the children of all kinds. Its guards are the checks that every pod must

@@ -51,12 +51,36 @@ func serves(c client.Client, object client.Object) bool {
 	return err == nil
 }
 
-// lacking returns the names of the optional CRDs that are not installed.
-func lacking(installed map[string]bool) []string {
-	var out []string
+// awaitedCRD is a CRD that is not installed. usable reports whether opcrew can use what it defines, once it exists.
+type awaitedCRD struct {
+	name   string
+	usable func(ctx context.Context) bool
+}
+
+// lacking returns the optional CRDs that are not installed.
+func lacking(installed map[string]bool) []awaitedCRD {
+	var out []awaitedCRD
 	for name, there := range installed {
 		if !there {
-			out = append(out, name)
+			out = append(out, awaitedCRD{name, func(context.Context) bool { return true }})
+		}
+	}
+	return out
+}
+
+// optIns returns the CRDs of the kinds that the process serves as soon as all CRDs of the kind are installed.
+func optIns(reader client.Reader, missing []unserved) []awaitedCRD {
+	var out []awaitedCRD
+	for _, kind := range missing {
+		if !kind.OptIn {
+			continue
+		}
+		usable := func(ctx context.Context) bool {
+			why, err := whyUnserved(ctx, reader, kind.Registration)
+			return err == nil && why == ""
+		}
+		for _, name := range kind.CRDs {
+			out = append(out, awaitedCRD{name, usable})
 		}
 	}
 	return out
@@ -72,11 +96,11 @@ func without(kinds []Registration, installed map[string]bool) []Registration {
 	return out
 }
 
-// optionalWatch ends the manager when a missing optional type is installed. The process then restarts and uses that
-// type. optionalWatch watches CRDs and does not poll, because polling would cost API calls.
+// optionalWatch ends the manager when a missing optional type or kind is installed. The process then restarts and uses
+// it. optionalWatch watches CRDs and does not poll, because polling would cost API calls.
 type optionalWatch struct {
 	cfg     *rest.Config
-	missing []string
+	missing []awaitedCRD
 	clock   clock.WithTicker
 }
 
@@ -90,8 +114,8 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	installed := make(chan struct{}, len(w.missing))
-	for _, name := range w.missing {
-		go w.await(ctx, c, name, installed)
+	for _, crd := range w.missing {
+		go w.await(ctx, c, crd, installed)
 	}
 	select {
 	case <-ctx.Done():
@@ -105,10 +129,10 @@ func (w *optionalWatch) Start(ctx context.Context) error {
 // too.
 func (w *optionalWatch) NeedLeaderElection() bool { return false }
 
-// await waits until the CRD with this name is installed, and then sends a signal to the given channel.
-func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name string, installed chan<- struct{}) {
+// await waits until the CRD is installed and usable, and then sends a signal to the given channel.
+func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, crd awaitedCRD, installed chan<- struct{}) {
 	for ctx.Err() == nil {
-		if w.appears(ctx, c, name) {
+		if w.appears(ctx, c, crd) {
 			installed <- struct{}{}
 			return
 		}
@@ -119,17 +143,17 @@ func (w *optionalWatch) await(ctx context.Context, c client.WithWatch, name stri
 	}
 }
 
-func (w *optionalWatch) appears(ctx context.Context, c client.WithWatch, name string) bool {
+func (w *optionalWatch) appears(ctx context.Context, c client.WithWatch, awaited awaitedCRD) bool {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(crdKind.GroupVersion().WithKind(crdKind.Kind + "List"))
-	events, err := c.Watch(ctx, list, client.MatchingFields{"metadata.name": name})
+	events, err := c.Watch(ctx, list, client.MatchingFields{"metadata.name": awaited.name})
 	if err != nil {
 		return false
 	}
 	defer events.Stop()
 	for event := range events.ResultChan() {
 		crd, ok := event.Object.(*metav1.PartialObjectMetadata)
-		if ok && crd.DeletionTimestamp == nil && (event.Type == watch.Added || event.Type == watch.Modified) {
+		if ok && crd.DeletionTimestamp == nil && (event.Type == watch.Added || event.Type == watch.Modified) && awaited.usable(ctx) {
 			return true
 		}
 	}

@@ -35,6 +35,9 @@ type Registration struct {
 	Layer string
 	// CRDs lists the names of the CRDs that must be installed for the kind.
 	CRDs []string
+	// OptIn is set if the CRDs are not part of the installation. The process then does not report that they are missing,
+	// and restarts when they are installed.
+	OptIn bool
 	// Optional maps CRD names to empty objects of types that the kind uses only if the cluster has them, such as
 	// HTTPRoute. The cache holds the objects of these types that opcrew created.
 	Optional map[string]client.Object

@@ -48,8 +48,6 @@ import (
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // Check whether the admission policy that records requesters is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-machineconfig-rights,verbs=get
-// Read its own CRDs to check that opcrew installed them.
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get
 
 // Kind returns the registration of MachineConfig and MachineConfigPool. On OpenShift, the CRDs belong to its own
 // operator, so opcrew does not serve them there.
@@ -61,6 +59,7 @@ func Kind() kit.Registration {
 			"machineconfigs.machineconfiguration.openshift.io",
 			"machineconfigpools.machineconfiguration.openshift.io",
 		},
+		OptIn:       true,
 		AddToScheme: mcfgv1.AddToScheme,
 		Cache:       cached,
 		Setup:       setup,

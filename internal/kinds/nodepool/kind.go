@@ -36,6 +36,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // Read its own CRD to check that opcrew installed it.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
+// Find out whether MachineConfig is installed, and notice when it gets installed.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get;list;watch
 // Manage the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
