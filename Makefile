@@ -116,16 +116,12 @@ build: generated ## Build the operator: bin/opcrew.
 	@$(GO_BUILD) -o $(BIN)/opcrew ./cmd/opcrew
 
 .PHONY: agent
-agent: ## Build the agent that runs in users' pods: bin/opcrew-agent.
-	@$(GO_BUILD) -o $(BIN)/opcrew-agent ./cmd/opcrew-agent
+agent: ## Build the agents that run in users' pods and on hosts: bin/opcrew-agent and bin/opcrew-machine.
+	@$(GO_BUILD) -o $(BIN)/ ./cmd/opcrew-agent ./cmd/opcrew-machine
 
 .PHONY: backup
 backup: ## Build the program that saves and restores snapshots of etcd: bin/opcrew-backup.
 	@$(GO_BUILD) -o $(BIN)/opcrew-backup ./cmd/opcrew-backup
-
-.PHONY: machine
-machine: ## Build the machine agent that runs on hosts: bin/opcrew-machine.
-	@$(GO_BUILD) -o $(BIN)/opcrew-machine ./cmd/opcrew-machine
 
 # The generator creates a folder for the group twice (etcd/etcd/v1beta2), so the command removes one of the two. It runs
 # per group, because each group needs its own schema.
@@ -283,7 +279,7 @@ build-installer: generated local $(KUBECTL) ## Write dist/install.yaml with the 
 .PHONY: local-deploy
 local-deploy: build agent backup local
 	@tag=opcrew.invalid/opcrew:dev-$$(sha256sum $(BIN)/opcrew | cut -c1-12) && \
-		agent=opcrew.invalid/opcrew-agent:dev-$$(sha256sum $(BIN)/opcrew-agent | cut -c1-12) && \
+		agent=opcrew.invalid/opcrew-agent:dev-$$(cat $(BIN)/opcrew-agent $(BIN)/opcrew-machine | sha256sum | cut -c1-12) && \
 		backup=opcrew.invalid/opcrew-backup:dev-$$(sha256sum $(BIN)/opcrew-backup | cut -c1-12) && \
 		$(MAKE) docker-build docker-push deploy IMG=$$tag AGENT_IMG=$$agent BACKUP_IMG=$$backup
 
@@ -332,7 +328,7 @@ packages:
 
 # The programs of the local cluster. One build compiles shared packages once, and links some programs while it compiles
 # others. The provisioner needs a separate build, because it writes a module's path in another letter case.
-PROGRAMS := ./hack/localcluster/cmd/kube ./hack/localcluster/cmd/addons ./cmd/opcrew ./cmd/opcrew-backup ./cmd/opcrew-agent
+PROGRAMS := ./hack/localcluster/cmd/kube ./hack/localcluster/cmd/addons ./cmd/opcrew ./cmd/opcrew-backup ./cmd/opcrew-agent ./cmd/opcrew-machine
 PROVISIONER := github.com/rancher/local-path-provisioner
 
 binaries:

@@ -11,17 +11,22 @@ type part struct {
 	variable, name string
 	// program is the name of the binary. The binary is in bin, and at the root of the image.
 	program string
+	// also lists other programs in the image. They are at the same places.
+	also []string
 	// certificates is set if the program calls external services, whose certificates public authorities signed.
 	certificates bool
 }
 
 func (i Images) list() []part {
 	return []part{
-		{operatorVariable, i.Operator, "opcrew", true},
-		{agentVariable, i.Agent, "opcrew-agent", false},
-		{backupVariable, i.Backup, "opcrew-backup", true},
+		{operatorVariable, i.Operator, "opcrew", nil, true},
+		{agentVariable, i.Agent, "opcrew-agent", []string{"opcrew-machine"}, false},
+		{backupVariable, i.Backup, "opcrew-backup", nil, true},
 	}
 }
+
+// programs returns all programs in the image.
+func (p part) programs() []string { return append([]string{p.program}, p.also...) }
 
 // tar returns the path of the tar file in which Build saves the image.
 func (p part) tar(bin string) string { return filepath.Join(bin, p.program+".tar") }

@@ -45,24 +45,31 @@ func (i Images) Prepared(ctx context.Context, bin string, load func(context.Cont
 	return i, nil
 }
 
-// buildByContent builds the image under a tag that it derives from the program's content. New content gets a new tag,
+// buildByContent builds the image under a tag that it derives from the content of its programs. New content gets a new tag,
 // because opcrew could not see that an image with an unchanged tag is a new one.
 func (p part) buildByContent(bin string) (name string, err error) {
-	content, err := os.ReadFile(filepath.Join(bin, p.program))
-	if err != nil {
-		return "", fmt.Errorf("build %s: %w", p.name, err)
+	sum := sha256.New()
+	for _, program := range p.programs() {
+		content, err := os.ReadFile(filepath.Join(bin, program))
+		if err != nil {
+			return "", fmt.Errorf("build %s: %w", p.name, err)
+		}
+		sum.Write(content)
 	}
-	sum := sha256.Sum256(content)
 	path, _, _ := strings.Cut(p.name, ":")
-	p.name = path + ":dev-" + hex.EncodeToString(sum[:6])
+	p.name = path + ":dev-" + hex.EncodeToString(sum.Sum(nil)[:6])
 	return p.name, p.build(bin)
 }
 
-// build builds the image from its program in bin, and saves it there.
+// build builds the image from its programs in bin, and saves it there.
 func (p part) build(bin string) error {
+	var binaries []string
+	for _, program := range p.programs() {
+		binaries = append(binaries, filepath.Join(bin, program)+"=/"+program)
+	}
 	made := image.BinaryImage{
 		Tags:         []string{p.name},
-		Binaries:     []string{filepath.Join(bin, p.program) + "=/" + p.program},
+		Binaries:     binaries,
 		Certificates: p.certificates,
 		Config:       image.Config{Entrypoint: []string{"/" + p.program}, User: "65532:65532"},
 	}

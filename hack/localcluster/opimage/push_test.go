@@ -26,13 +26,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// programs creates a folder with three programs that differ in content.
+// programs creates a folder with the programs of the images. They differ in content.
 func programs(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
 	for _, p := range (Images{}).list() {
-		if err := os.WriteFile(filepath.Join(bin, p.program), []byte("program "+p.program), 0o700); err != nil {
-			t.Fatal(err)
+		for _, program := range p.programs() {
+			if err := os.WriteFile(filepath.Join(bin, program), []byte("program "+program), 0o700); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return bin

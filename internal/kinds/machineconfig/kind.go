@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/installation"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
@@ -67,13 +68,15 @@ func Kind() kit.Registration {
 }
 
 func cached() map[client.Object]cache.ByObject {
-	secrets := kit.Ours()
+	secrets, pods := kit.Ours(), kit.Ours()
 	secrets.Namespaces = map[string]cache.Config{machineorder.Namespace: {}}
+	pods.Namespaces = secrets.Namespaces
 	return map[client.Object]cache.ByObject{
 		&mcfgv1.MachineConfig{}:     {},
 		&mcfgv1.MachineConfigPool{}: {},
 		&corev1.Node{}:              {},
 		&corev1.Secret{}:            secrets,
+		&corev1.Pod{}:               pods,
 	}
 }
 
@@ -84,6 +87,9 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	}
 	if err := setupPools(mgr, shared); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
+	}
+	if err := installation.Setup(mgr, tools); err != nil {
+		return fmt.Errorf("set up the controller of machine agents: %w", err)
 	}
 	return nil
 }

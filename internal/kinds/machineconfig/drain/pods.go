@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 // Pod identifies a pod. An eviction must have its UID as a precondition, because a new pod may get the same name.
@@ -34,10 +36,10 @@ type Blocked struct {
 func identity(pod *corev1.Pod) Pod { return Pod{pod.Namespace, pod.Name, pod.UID} }
 
 // Stays reports whether a pod remains on a drained node: a pod of a DaemonSet, which would come back at once; a static
-// pod, which the kubelet runs; and a pod that has finished, which runs nothing.
+// pod, which the kubelet runs; a pod that installs the machine agent; and a pod that has finished, which runs nothing.
 func Stays(pod *corev1.Pod) bool {
 	_, static := pod.Annotations[corev1.MirrorPodAnnotationKey]
-	return static || isFinished(pod) || isDaemon(pod)
+	return static || isFinished(pod) || isDaemon(pod) || pod.Namespace == machineorder.Namespace
 }
 
 func isFinished(pod *corev1.Pod) bool {

@@ -20,9 +20,28 @@ const (
 	// UpdatedAnnotation has the configuration that the node completed last, and the time at which the operator saw it.
 	// The clock of the operator counts, because the clock of a host can be wrong.
 	UpdatedAnnotation = "opcrew.io/machine-updated"
+	// AgentAnnotation records from which image the machine agent was installed, and on which machine: another machine may
+	// take the name of a node.
+	AgentAnnotation = "opcrew.io/machine-agent"
 	// StartupTaint keeps pods away from a new node until its first configuration is complete.
 	StartupTaint = "opcrew.io/machine-not-configured"
 )
+
+// Removing is the value of AgentAnnotation while the machine agent is removed.
+const Removing = "removing"
+
+// Agent returns the value of AgentAnnotation for an agent that was installed from an image.
+func Agent(node *corev1.Node, image string) string {
+	return strings.TrimSpace(image + " " + node.Status.NodeInfo.MachineID)
+}
+
+// Protocol returns the annotations that operator and machine agent exchange. They mean nothing on a node without agent.
+func Protocol() []string {
+	return []string{
+		machineorder.CurrentConfig, machineorder.DesiredConfig, machineorder.State, machineorder.Reason, machineorder.DesiredDrain,
+		machineorder.LastAppliedDrain, machineorder.OrderAnnotation, machineorder.ReportAnnotation, UpdatedAnnotation, AgentAnnotation,
+	}
+}
 
 // Updating is the taint of a node that has still to change, and Startup that of a new node.
 var (

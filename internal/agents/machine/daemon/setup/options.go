@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/cluster"
@@ -36,7 +37,7 @@ func ParseInstall(args []string, out io.Writer) (Options, error) {
 	var o Options
 	err := flags.Parse("install", args, out, func(set *flag.FlagSet) {
 		o.bind(set)
-		set.StringVar(&o.URL, "server", "", "`address` of the API server as the host reaches it, such as https://10.0.0.1:6443")
+		set.StringVar(&o.URL, "server", service(), "`address` of the API server as the host reaches it, such as https://10.0.0.1:6443; default: the Service of the API server")
 		set.StringVar(&o.CA, "ca", account+"ca.crt", "`file` with the certificates of the API server")
 		set.StringVar(&o.Token, "token", account+"token", "`file` with the token of this pod")
 		set.StringVar(&o.Node, "node", os.Getenv("NODE_NAME"), "`name` of the Node; default: the variable NODE_NAME")
@@ -49,6 +50,15 @@ func ParseInstall(args []string, out io.Writer) (Options, error) {
 		err = errors.New("--server must begin with https://, and --ca and --node must be set")
 	}
 	return o, err
+}
+
+// service returns the address of the API server that pods use. Hosts reach it through kube-proxy or its replacement.
+func service() string {
+	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")
+	if host == "" || port == "" {
+		return ""
+	}
+	return "https://" + net.JoinHostPort(host, port)
 }
 
 // ParseUninstall parses the command line of uninstall.
