@@ -40,7 +40,7 @@ func (r *poolReconciler) Decide(pool *mcfgv1.MachineConfigPool, f facts, now tim
 		return d
 	}
 	cluster := f.fleet.Cluster(now)
-	d.goal = rollout.NewPool(pool, fleet.Target(pool)).Goal()
+	d.goal = fleet.Goal(pool)
 	for i, n := range cluster.Nodes {
 		switch {
 		case n.Primary() == pool.Name:

@@ -53,7 +53,7 @@ func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFa
 	return f, err
 }
 
-// isIdle reports whether a node has the configuration of its pool, or no pool, so that nothing more has to be read.
+// isIdle reports whether a node has the configuration that it should have, or no pool, so that nothing more has to be read.
 func (r *nodeReconciler) isIdle(node *corev1.Node, all fleet.Fleet) bool {
 	current, desired := node.Annotations[machineorder.CurrentConfig], node.Annotations[machineorder.DesiredConfig]
 	pool := all.Pool(all.Primary(node))
@@ -61,7 +61,7 @@ func (r *nodeReconciler) isIdle(node *corev1.Node, all fleet.Fleet) bool {
 		return fleet.Phase(node) == rollout.Idle
 	}
 	_, err := machineorder.ParseOrder(node.Annotations[machineorder.OrderAnnotation])
-	return fleet.Target(pool) == current && desired == current && (err == nil || desired == "")
+	return fleet.Goal(pool) == current && desired == current && (err == nil || desired == "")
 }
 
 func (r *nodeReconciler) isBehind(nodes []*corev1.Node) bool {

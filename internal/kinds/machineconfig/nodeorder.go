@@ -85,7 +85,7 @@ func (s *stepper) updates(complete bool) bool {
 	if s.is.Joining || s.pool == nil {
 		return s.is.Phase != rollout.Idle && s.is.Phase != rollout.WantsUncordon && !s.is.Joining
 	}
-	goal := rollout.NewPool(s.pool, fleet.Target(s.pool)).Goal()
+	goal := fleet.Goal(s.pool)
 	if s.pool.Spec.Paused || goal == "" {
 		return !complete && s.is.Phase != rollout.Idle
 	}

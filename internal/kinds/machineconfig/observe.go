@@ -82,7 +82,7 @@ func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineC
 			f.drains[n.Name] = plan
 			f.fleet.Drained[n.Name] = plan.Done()
 		}
-		if current != fleet.Target(pool) || fleet.Phase(n) != rollout.Idle {
+		if current != fleet.Goal(pool) || fleet.Phase(n) != rollout.Idle {
 			busy, controlPlane = true, controlPlane || fleet.IsControlPlane(n)
 		}
 	}
