@@ -4,6 +4,8 @@
 package fleet
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,16 +115,33 @@ func TestAGateWithAConditionThatTheNodeLacksIsNotMet(t *testing.T) {
 	}
 }
 
-func TestTheCanariesAreTheFirstByName(t *testing.T) {
+// canariesOf returns which of the nodes a, b and c of a pool are canary nodes; a and c have the label x.
+func canariesOf(canary mcfgv1.Canary) string {
 	p := newPool("gold", "g")
-	count := int32(2)
-	p.Spec.Rollout = &mcfgv1.Rollout{Canary: &mcfgv1.Canary{Count: &count}}
-	f := Fleet{Pools: []*mcfgv1.MachineConfigPool{p}, Nodes: []*corev1.Node{newNode("c", "g"), newNode("a", "g"), newNode("b", "g"), newNode("x")}}
-	got := map[string]bool{}
+	p.Spec.Rollout = &mcfgv1.Rollout{Canary: &canary}
+	f := Fleet{Pools: []*mcfgv1.MachineConfigPool{p}, Nodes: []*corev1.Node{newNode("c", "g", "x"), newNode("a", "g", "x"), newNode("b", "g"), newNode("0", "x")}}
+	var out []string
 	for _, n := range f.Cluster(now).Nodes {
-		got[n.Name] = n.Canary
+		if n.Canary {
+			out = append(out, n.Name)
+		}
 	}
-	if !got["a"] || !got["b"] || got["c"] || got["x"] {
-		t.Errorf("expected a and b to be canary nodes, got %v", got)
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+func TestTheCanariesAreThoseThatTheSelectorMatchesOrTheFirstByName(t *testing.T) {
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"x": ""}}
+	for name, c := range map[string]struct {
+		canary mcfgv1.Canary
+		want   string
+	}{
+		"by default, the first by name": {mcfgv1.Canary{}, "a"},
+		"as many as count":              {mcfgv1.Canary{Count: new(int32(2))}, "a b"},
+		"all that the selector matches": {mcfgv1.Canary{NodeSelector: selector}, "a c"},
+	} {
+		if got := canariesOf(c.canary); got != c.want {
+			t.Errorf("%s: expected %q, got %q", name, c.want, got)
+		}
 	}
 }
