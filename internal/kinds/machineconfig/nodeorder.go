@@ -86,7 +86,7 @@ func (s *stepper) updates(complete bool) bool {
 		return s.is.Phase != rollout.Idle && s.is.Phase != rollout.WantsUncordon && !s.is.Joining
 	}
 	goal := fleet.Goal(s.pool)
-	if s.pool.Spec.Paused || goal == "" {
+	if rollout.IsPaused(s.pool) || goal == "" {
 		return !complete && s.is.Phase != rollout.Idle
 	}
 	return !complete || s.is.Current != goal

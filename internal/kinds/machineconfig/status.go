@@ -65,14 +65,14 @@ func count(s *mcfgv1.MachineConfigPoolStatus, d *decision, target string) {
 	}
 }
 
-// reportRecords records what later steps depend on: the configuration that all nodes have, and an update that was
-// stopped.
+// reportRecords records what later steps depend on: the configuration with which all nodes are healthy, and an update
+// that was stopped.
 func reportRecords(pool *mcfgv1.MachineConfigPool, d *decision, done kit.Outcome) {
 	s := &pool.Status
 	together := func(config string) bool {
 		return config != "" && !slices.ContainsFunc(d.members, func(n *rollout.Node) bool { return n.Current != config || n.Phase != rollout.Idle })
 	}
-	if together(fleet.Target(pool)) && len(d.conflicts) == 0 && done.Err == nil {
+	if d.goal == fleet.Target(pool) && together(d.goal) && d.isHealthy() && len(d.conflicts) == 0 && done.Err == nil {
 		s.Configuration = pool.Spec.Configuration
 	}
 	switch {
@@ -84,6 +84,13 @@ func reportRecords(pool *mcfgv1.MachineConfigPool, d *decision, done kit.Outcome
 	case s.RollBack != nil && s.RollBack.From != fleet.Target(pool):
 		s.RollBack = nil
 	}
+}
+
+// isHealthy reports whether each updated node has met the health gate for long enough.
+func (d *decision) isHealthy() bool {
+	return !slices.ContainsFunc(d.verdicts, func(v rollout.NodeVerdict) bool {
+		return v.Reason == mcfgv1.ReasonSoaking || v.Reason == mcfgv1.ReasonUnhealthy
+	})
 }
 
 func reportRender(set condition.Set, f facts, done kit.Outcome) {
@@ -128,8 +135,9 @@ func reportProgress(set condition.Set, pool *mcfgv1.MachineConfigPool, d *decisi
 		reason, message = mcfgv1.ReasonNoNodes, "No node belongs to the pool: label nodes, or change spec.nodeSelector"
 	case pool.Status.RollBack != nil:
 		reason, message = mcfgv1.ReasonRolledBack, fmt.Sprintf("%s. All nodes return to %s: correct the MachineConfigs", s.RollBack.Reason, s.RollBack.To)
-	case behind > 0 && pool.Spec.Paused:
-		reason, message = mcfgv1.ReasonPaused, fmt.Sprintf("%d of %d nodes do not have the configuration: set spec.paused: false to update them", behind, s.MachineCount)
+	case behind > 0 && rollout.IsPaused(pool):
+		reason, message = mcfgv1.ReasonPaused, fmt.Sprintf("%d of %d nodes do not have the configuration: set spec.paused: false and remove the annotation %s to update them",
+			behind, s.MachineCount, common.PausedAnnotation)
 	case s.ReadyMachineCount < s.MachineCount:
 		reason, message = mcfgv1.ReasonUpdating, fmt.Sprintf("%d of %d nodes have the configuration, and %d are ready", s.UpdatedMachineCount, s.MachineCount, s.ReadyMachineCount)
 	default:

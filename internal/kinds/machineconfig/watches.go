@@ -21,6 +21,7 @@ import (
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -90,12 +91,12 @@ func selected(pool *mcfgv1.MachineConfigPool, nodes []*corev1.Node) []string {
 	return out
 }
 
-// decisive reports whether a change of a pool can change what its nodes get: its spec, its deletion, or the records in
-// its status.
+// decisive reports whether a change of a pool can change what its nodes get: its spec, a pause, its deletion, or the
+// records in its status.
 func decisive(before, after client.Object) bool {
 	a, ok := before.(*mcfgv1.MachineConfigPool)
 	b, ok2 := after.(*mcfgv1.MachineConfigPool)
-	return !ok || !ok2 || a.Generation != b.Generation || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero() ||
+	return !ok || !ok2 || a.Generation != b.Generation || rollout.IsPaused(a) != rollout.IsPaused(b) || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero() ||
 		a.Status.Configuration.Name != b.Status.Configuration.Name || !equality.Semantic.DeepEqual(a.Status.RollBack, b.Status.RollBack)
 }
 

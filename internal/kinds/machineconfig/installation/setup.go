@@ -38,7 +38,8 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Named("machineconfig-agent").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Owns(&corev1.Pod{}).
-		Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(allNodes(mgr.GetClient())), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(allNodes(mgr.GetClient())), builder.WithPredicates(predicate.Or[client.Object](
+			predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 )
 
 // paused begins nothing in a paused pool.
 func paused(in *Input) Verdict {
 	if in.Pool.Paused {
-		return wait(mcfgv1.ReasonPaused, "pool %s is paused: set spec.paused: false to update the node", in.Pool.Name)
+		return wait(mcfgv1.ReasonPaused, "pool %s is paused: set spec.paused: false and remove the annotation %s to update the node", in.Pool.Name, common.PausedAnnotation)
 	}
 	return Verdict{}
 }
