@@ -81,6 +81,8 @@ const (
 	ReasonCordoned = "Cordoned"
 	// ReasonNodeNotReady: a node is not ready, so opcrew does not begin its update.
 	ReasonNodeNotReady = "NodeNotReady"
+	// ReasonAgentSilent: the machine agent of a node has not begun to carry out its order for ten minutes.
+	ReasonAgentSilent = "AgentSilent"
 	// ReasonNotBlocked: each node that has to change can take its next step.
 	ReasonNotBlocked = "NotBlocked"
 	// ReasonInSync: no node of the pool differs from its configuration.

@@ -37,7 +37,7 @@ func (r *poolReconciler) Report(pool *mcfgv1.MachineConfigPool, f facts, d decis
 	reportRecords(pool, &d, done)
 	s.Plans = d.plans
 	s.Nodes = progress(s.Nodes, f, &d, done.Now)
-	reportRender(set, f, done)
+	reportRender(set, f, d.invalid, done)
 	reportNodes(set, &d)
 	reportDegraded(set, s.Conditions)
 	reportBlocked(set, f, &d)
@@ -93,12 +93,14 @@ func (d *decision) isHealthy() bool {
 	})
 }
 
-func reportRender(set condition.Set, f facts, done kit.Outcome) {
+func reportRender(set condition.Set, f facts, invalid string, done kit.Outcome) {
 	const kind = mcfgv1.PoolRenderDegraded
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested, ensure.Delayed)
 	switch p := f.rendering.problem; {
 	case p != nil:
 		set.True(kind, p.reason, condition.Cut("Nodes keep the configuration that they have: "+p.message, maxMessage))
+	case invalid != "":
+		set.True(kind, mcfgv1.ReasonInvalidConfig, condition.Cut("Nodes keep the configuration that they have: "+invalid, maxMessage))
 	case isTaken:
 		set.True(kind, common.ReasonNameTaken, taken.Message)
 	case done.Err != nil:

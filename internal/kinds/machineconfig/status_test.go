@@ -17,7 +17,6 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
-	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
@@ -85,7 +84,7 @@ func TestTheConditionsFollowFromTheNodes(t *testing.T) {
 		"all updated": {newPool(), []*corev1.Node{newNode("a", target, nil)}, [4]string{"True AllUpdated", "True AllUpdated", "False AllUpdated", "False Healthy"}},
 		"one behind": {newPool(), []*corev1.Node{newNode("a", target, nil), newNode("b", "rendered-gold-1", nil)},
 			[4]string{"True Updating", "False Updating", "True Updating", "False Healthy"}},
-		"paused and behind": {paused, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
+		"paused and behind":        {paused, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
 		"paused by the annotation": {annotated, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
 		"one failed": {newPool(), []*corev1.Node{failedNode("a", machineorder.StateDegraded)},
 			[4]string{"False NodeFailed", "False Updating", "True Updating", "True NodeFailed"}},
@@ -115,7 +114,7 @@ func TestAProblemOfRenderingIsReportedFirst(t *testing.T) {
 func TestWhatBlocksADrainIsReported(t *testing.T) {
 	n := newNode("a", "rendered-gold-1", annotations{
 		machineorder.DesiredConfig: target, machineorder.State: machineorder.StateWorking, machineorder.DesiredDrain: "drain-" + target,
-		machineorder.ReportAnnotation: `{"config":"rendered-gold-2","phase":"Drain"}`, "opcrew.io/machine-cordoned": "true",
+		machineorder.ReportAnnotation: `{"config":"rendered-gold-2","phase":"Drain"}`, "opcrew.io/machine-cordoned": "2026-11-25T12:00:00Z",
 	})
 	n.Spec.Unschedulable = true
 	blocked := drain.Blocked{Pod: drain.Pod{Namespace: "shop", Name: "db"}, Budget: "db", Message: "PodDisruptionBudget db allows no disruption"}
@@ -143,42 +142,6 @@ func TestTheStatusRecordsTheConfigurationOfAllNodes(t *testing.T) {
 	}
 	if got := reported(newPool(), facts{}, kit.Outcome{}, newNode("a", target, nil), newNode("b", "rendered-gold-1", nil)).Status.Configuration.Name; got != "rendered-gold-1" {
 		t.Errorf("expected the earlier configuration while one node is behind, got %s", got)
-	}
-}
-
-// unhealthy makes a node miss the health gate after its update.
-func unhealthy(n *corev1.Node, updated, since time.Duration) *corev1.Node {
-	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.UpdatedAt(target, now.Add(-updated))
-	n.Status.Conditions[0].Status = corev1.ConditionFalse
-	n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(now.Add(-since))
-	return n
-}
-
-func TestAConfigurationIsRecordedOnlyWhenAllNodesAreHealthyWithIt(t *testing.T) {
-	for name, n := range map[string]*corev1.Node{
-		"not healthy yet":     unhealthy(newNode("a", target, nil), time.Minute, 2*time.Minute),
-		"not healthy in time": unhealthy(newNode("a", target, nil), time.Hour, 2*time.Hour),
-	} {
-		if got := reported(newPool(), facts{}, kit.Outcome{}, n).Status.Configuration.Name; got != "rendered-gold-1" {
-			t.Errorf("%s: expected the earlier configuration to stay recorded, got %s", name, got)
-		}
-	}
-	healthyForLong := unhealthy(newNode("a", target, nil), 2*time.Hour, time.Minute)
-	if got := reported(newPool(), facts{}, kit.Outcome{}, healthyForLong).Status.Configuration.Name; got != target {
-		t.Errorf("expected a node that became unhealthy long after its update to count as updated, got %s", got)
-	}
-}
-
-func TestAnUpdateOfTheOnlyNodeThatMissesTheGateIsRolledBack(t *testing.T) {
-	p := newPool()
-	p.Spec.Rollout = &mcfgv1.Rollout{OnFailure: mcfgv1.FailureRollBack}
-	node := unhealthy(newNode("a", target, nil), time.Hour, 2*time.Hour)
-	p = reported(p, facts{}, kit.Outcome{}, node)
-	if back := p.Status.RollBack; back == nil || back.To != "rendered-gold-1" {
-		t.Fatalf("expected a return to the earlier configuration, got %+v", back)
-	}
-	if p = reported(p, facts{}, kit.Outcome{}, node); p.Status.Configuration.Name != "rendered-gold-1" || p.Status.RollBack == nil {
-		t.Errorf("expected the record to stay until the node has returned, got %+v", p.Status)
 	}
 }
 

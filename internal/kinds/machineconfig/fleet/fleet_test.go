@@ -71,21 +71,13 @@ func TestACordonBelongsToOpcrewOnlyWithItsRecord(t *testing.T) {
 	if got := only(t, n, newPool("gold", "g")).Cordon; got != rollout.Foreign {
 		t.Errorf("expected a foreign cordon, got %q", got)
 	}
-	n.Annotations[nodepatch.CordonAnnotation] = "true"
+	n.Annotations[nodepatch.CordonAnnotation] = "2026-11-25T12:00:00Z"
 	if got := only(t, n, newPool("gold", "g")).Cordon; got != rollout.Ours {
 		t.Errorf("expected opcrew's cordon, got %q", got)
 	}
 	n.Spec.Unschedulable = false
 	if got := only(t, n, newPool("gold", "g")).Cordon; got != rollout.NotCordoned {
 		t.Errorf("expected no cordon, got %q", got)
-	}
-}
-
-func TestANodeWithTheStartupTaintIsJoining(t *testing.T) {
-	n := newNode("n", "g")
-	n.Spec.Taints = []corev1.Taint{nodepatch.Startup}
-	if !only(t, n, newPool("gold", "g")).Joining {
-		t.Error("expected the node to be joining")
 	}
 }
 
@@ -101,7 +93,7 @@ func TestHealthCountsFromTheRecordedTime(t *testing.T) {
 	if got := only(t, n, p).Health; !got.Met || !got.Applied.Equal(now) {
 		t.Errorf("expected a node without a record to have just completed its update, got %+v", got)
 	}
-	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.UpdatedAt("rendered-gold-1", now.Add(-time.Minute))
+	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.Stamp("rendered-gold-1", now.Add(-time.Minute))
 	if got := only(t, n, p).Health; !got.Applied.Equal(now.Add(-time.Minute)) {
 		t.Errorf("expected the recorded time, got %+v", got)
 	}

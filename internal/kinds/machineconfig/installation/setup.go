@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -48,7 +49,7 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools) error {
 func nodeChanged() predicate.Predicate {
 	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-		return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) || isReady(before) != isReady(after)
+		return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(nodepatch.Relevant(before), nodepatch.Relevant(after)) || isReady(before) != isReady(after)
 	})
 }
 
