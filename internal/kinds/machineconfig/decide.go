@@ -27,7 +27,7 @@ type decision struct {
 	left []*rollout.Node
 	// verdicts are those about the nodes of the pool, in the order of urgency.
 	verdicts []rollout.NodeVerdict
-	// ready are the nodes of all pools that can take a step now.
+	// ready are the nodes of all pools that can take a step now. A node that is drained looks at its pods by itself.
 	ready []string
 	// invalid says why no host can carry out the order to get the goal; empty if hosts can.
 	invalid  string
@@ -75,7 +75,7 @@ func (d *decision) takeVerdicts(pool string, all rollout.Decision) {
 		if v.Pool == pool || slices.ContainsFunc(d.conflicts, is) || slices.ContainsFunc(d.left, is) {
 			d.verdicts = append(d.verdicts, v)
 		}
-		if v.Action != "" {
+		if v.Action != "" && v.Action != rollout.Evict {
 			d.ready = append(d.ready, v.Node)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
@@ -102,9 +103,9 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) ki
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outcome) {}
 
-// after remembers what blocks a drain, and wakes the pool that reports it.
+// after remembers what blocks a drain, and wakes the pool that reports it if that has changed.
 func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, _ kit.Outcome) {
-	if before := r.drains.Get(node.Name); before == nil && d.drain == nil {
+	if equality.Semantic.DeepEqual(r.drains.Get(node.Name), d.drain) {
 		return
 	}
 	r.drains.Set(node.Name, d.drain)

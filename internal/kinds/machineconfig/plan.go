@@ -24,7 +24,7 @@ const (
 	rightsWait = time.Minute
 	// soakWait is the time between two looks at nodes that must stay healthy for a while.
 	soakWait = 2 * time.Second
-	// kuredWait is the time between two looks at kured's lock, of whose release no event tells.
+	// kuredWait is the time between two looks at kured's lock, whose release causes no event.
 	kuredWait = 15 * time.Second
 	// silenceWait is the time between two looks at nodes that may be lost, and at agents that may be silent.
 	silenceWait = time.Minute
