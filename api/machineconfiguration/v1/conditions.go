@@ -33,7 +33,7 @@ const (
 	ReasonNoNodes = "NoNodes"
 	// ReasonUpdating: nodes of the pool change to its configuration.
 	ReasonUpdating = "Updating"
-	// ReasonPaused: spec.paused is true, and nodes do not have the configuration of the pool.
+	// ReasonPaused: a user paused the pool, and nodes do not have the configuration of the pool.
 	ReasonPaused = "Paused"
 	// ReasonRendered: the MachineConfigs of the pool were merged into a configuration.
 	ReasonRendered = "Rendered"
