@@ -96,6 +96,7 @@ func options(f *flags, served []kit.Registration, namespace string) (kit.Options
 		AgentImage:      f.agent,
 		BackupImage:     f.backup,
 		RedisImage:      f.redis,
+		Node:            os.Getenv("NODE_NAME"), // set by the Deployment
 		RequesterChecks: f.requester,
 		Clock:           clock.RealClock{},
 		ShutdownTimeout: 20 * time.Second,

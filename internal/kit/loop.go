@@ -21,7 +21,7 @@ type Loop[O client.Object, F, D any] struct {
 	// Kind contains the code for this kind of objects.
 	Kind Kind[O, F, D]
 	// After, if set, is called after a plan was carried out, for example to update metrics of the kind.
-	After func(O, F, Outcome)
+	After func(O, F, D, Outcome)
 	// Transitions, if set, returns events for a change of the status, in addition to the events for Ready. It is a pure
 	// function.
 	Transitions func(before, after O) []Event

@@ -56,6 +56,8 @@ type Options struct {
 	AgentImage, BackupImage string
 	// RedisImage is the Redis or Valkey image for clusters that do not specify one.
 	RedisImage string
+	// Node is the node on which the process runs; empty if it runs outside the cluster.
+	Node string
 	// RequesterChecks enables a check of every pod: each object that the pod uses must belong to the pod's owner, or
 	// the user who created or last changed the owner must have a right to it.
 	RequesterChecks bool
@@ -97,7 +99,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder(common.Name), Registry: opts.Registry, Clock: opts.Clock,
 		Children:   children,
 		AgentImage: opts.AgentImage, BackupImage: opts.BackupImage, RedisImage: opts.RedisImage,
-		DialPod: opts.DialPod, Namespace: opts.Namespace, Namespaces: opts.Namespaces, Installed: installed,
+		DialPod: opts.DialPod, Node: opts.Node, Namespace: opts.Namespace, Namespaces: opts.Namespaces, Installed: installed,
 	}
 	if err := tools.Register(); err != nil {
 		return nil, err

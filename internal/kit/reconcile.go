@@ -42,7 +42,7 @@ func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	plan := l.Kind.Plan(object, facts, decision)
 	done := l.act(ctx, gvk, object, plan)
 	if l.After != nil {
-		l.After(object, facts, done)
+		l.After(object, facts, decision, done)
 	}
 	return l.report(ctx, gvk, object, facts, decision, plan, done)
 }

@@ -73,6 +73,8 @@ type Tools struct {
 	// DialPod connects to a pod by its cluster DNS name or IP address. If it is nil, the process connects over its own
 	// network.
 	DialPod func(ctx context.Context, network, address string) (net.Conn, error)
+	// Node is the node on which the process runs; empty if it runs outside the cluster.
+	Node string
 	// Namespace is the namespace that the operator is deployed in.
 	Namespace string
 	// Namespaces lists the namespaces that the process serves; empty means all.

@@ -33,7 +33,7 @@ const (
 	ReasonNoNodes = "NoNodes"
 	// ReasonUpdating: nodes of the pool change to its configuration.
 	ReasonUpdating = "Updating"
-	// ReasonPaused: spec.paused is true, and nodes do not have the configuration of the pool.
+	// ReasonPaused: a user paused the pool, and nodes do not have the configuration of the pool.
 	ReasonPaused = "Paused"
 	// ReasonRendered: the MachineConfigs of the pool were merged into a configuration.
 	ReasonRendered = "Rendered"
@@ -81,6 +81,8 @@ const (
 	ReasonCordoned = "Cordoned"
 	// ReasonNodeNotReady: a node is not ready, so opcrew does not begin its update.
 	ReasonNodeNotReady = "NodeNotReady"
+	// ReasonAgentSilent: the machine agent of a node has not begun to carry out its order for ten minutes.
+	ReasonAgentSilent = "AgentSilent"
 	// ReasonNotBlocked: each node that has to change can take its next step.
 	ReasonNotBlocked = "NotBlocked"
 	// ReasonInSync: no node of the pool differs from its configuration.

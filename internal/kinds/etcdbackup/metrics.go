@@ -41,7 +41,7 @@ func (g *gauges) all() []*prometheus.GaugeVec {
 	return []*prometheus.GaugeVec{g.saved, g.verified, g.size, g.revision}
 }
 
-func (g *gauges) set(b *etcdv1beta2.EtcdBackup, _ facts, _ kit.Outcome) {
+func (g *gauges) set(b *etcdv1beta2.EtcdBackup, _ facts, _ verdict, _ kit.Outcome) {
 	at := func(gauge *prometheus.GaugeVec, time *metav1.Time) {
 		if time != nil {
 			gauge.WithLabelValues(b.Namespace, b.Name).Set(float64(time.Unix()))

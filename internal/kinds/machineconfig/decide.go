@@ -23,8 +23,14 @@ type decision struct {
 	goal string
 	// members are the nodes that the pool configures, by name, and conflicts those that other custom pools select too.
 	members, conflicts []*rollout.Node
+	// left are nodes that got an order of the pool, and that no pool selects any more.
+	left []*rollout.Node
 	// verdicts are those about the nodes of the pool, in the order of urgency.
 	verdicts []rollout.NodeVerdict
+	// ready are the nodes of all pools that can take a step now. A node that is drained looks at its pods by itself.
+	ready []string
+	// invalid says why no host can carry out the order to get the goal; empty if hosts can.
+	invalid  string
 	rollBack *rollout.RollBack
 	// reports are the last reports of machine agents by node.
 	reports map[string]machineorder.Report
@@ -40,19 +46,24 @@ func (r *poolReconciler) Decide(pool *mcfgv1.MachineConfigPool, f facts, now tim
 		return d
 	}
 	cluster := f.fleet.Cluster(now)
-	d.goal = rollout.NewPool(pool, fleet.Target(pool)).Goal()
+	d.goal = fleet.Goal(pool)
 	for i, n := range cluster.Nodes {
 		switch {
 		case n.Primary() == pool.Name:
 			d.members = append(d.members, n)
-			d.reports[n.Name] = nodepatch.Report(f.fleet.Nodes[i])
 		case n.Primary() == "" && slices.Contains(n.Pools, pool.Name):
 			d.conflicts = append(d.conflicts, n)
+		case len(n.Pools) == 0 && poolOf(n.Desired) == pool.Name:
+			d.left = append(d.left, n)
+		default:
+			continue
 		}
+		d.reports[n.Name] = nodepatch.Report(f.fleet.Nodes[i])
 	}
 	slices.SortFunc(d.members, func(a, b *rollout.Node) int { return cmp.Compare(a.Name, b.Name) })
 	d.takeVerdicts(pool.Name, rollout.Next(cluster))
-	d.plans = plansOf(pool, f, &d)
+	d.plans, d.invalid = plansOf(pool, f, &d)
+	d.holdInvalid(pool, f)
 	d.needed = needed(pool, f.rendered, f.fleet.Nodes)
 	return d
 }
@@ -60,9 +71,12 @@ func (r *poolReconciler) Decide(pool *mcfgv1.MachineConfigPool, f facts, now tim
 // takeVerdicts keeps the verdicts about nodes of the pool.
 func (d *decision) takeVerdicts(pool string, all rollout.Decision) {
 	for _, v := range all.Nodes {
-		inConflict := slices.ContainsFunc(d.conflicts, func(n *rollout.Node) bool { return n.Name == v.Node })
-		if v.Pool == pool || inConflict {
+		is := func(n *rollout.Node) bool { return n.Name == v.Node }
+		if v.Pool == pool || slices.ContainsFunc(d.conflicts, is) || slices.ContainsFunc(d.left, is) {
 			d.verdicts = append(d.verdicts, v)
+		}
+		if v.Action != "" && v.Action != rollout.Evict {
+			d.ready = append(d.ready, v.Node)
 		}
 	}
 	for i := range all.RollBacks {

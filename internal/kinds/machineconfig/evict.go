@@ -5,16 +5,19 @@ package machineconfig
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
@@ -31,12 +34,20 @@ func (s *shared) evict(ctx context.Context, node *corev1.Node, pods []drain.Pod)
 	if !same || !live.Spec.Unschedulable || fleet.Phase(live) != rollout.WantsDrain {
 		return kit.ErrNotNow
 	}
+	return s.evictAll(ctx, node.Name, pods)
+}
+
+// evictAll tries all pods, because a refusal of one says nothing about the others. The next look names the refusals.
+func (s *shared) evictAll(ctx context.Context, node string, pods []drain.Pod) error {
+	refused, errs := map[types.UID]string{}, []error{}
 	for _, pod := range pods {
 		if err := s.evictPod(ctx, pod); err != nil {
-			return err
+			refused[pod.UID] = err.Error()
+			errs = append(errs, fmt.Errorf("evict pod %s: %w", pod, err))
 		}
 	}
-	return nil
+	s.refused.Set(node, refused)
+	return errors.Join(errs...)
 }
 
 func (s *shared) evictPod(ctx context.Context, pod drain.Pod) error {
@@ -46,15 +57,15 @@ func (s *shared) evictPod(ctx context.Context, pod drain.Pod) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) {
 		return nil
 	}
-	return fmt.Errorf("evict pod %s: %w", pod, err)
+	return err
 }
 
 // observeDrain reads the pods of a node, and the PodDisruptionBudgets that may forbid their eviction, from the API
 // server: pods may have come to the node since its cordon.
-func (s *shared) observeDrain(ctx context.Context, node string) (*drain.Input, error) {
-	out := &drain.Input{Node: node}
+func (s *shared) observeDrain(ctx context.Context, node *corev1.Node) (*drain.Input, error) {
+	out := &drain.Input{Node: node.Name, Cordoned: nodepatch.Cordoned(node), Refused: s.refused.Get(node.Name)}
 	var err error
-	if out.Pods, err = s.livePods(ctx, client.MatchingFields{"spec.nodeName": node}); err != nil {
+	if out.Pods, err = s.livePods(ctx, client.MatchingFields{"spec.nodeName": node.Name}); err != nil {
 		return nil, err
 	}
 	seen := map[string]bool{}

@@ -102,7 +102,7 @@ func setupNodes(mgr ctrl.Manager, shared *shared) error {
 		New:    func() *corev1.Node { return &corev1.Node{} },
 		Kind:   r,
 		After:  r.after,
-		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { shared.drains.Forget(key.Name) }},
+		Forget: []func(client.ObjectKey){shared.forget},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("machineconfig-node").

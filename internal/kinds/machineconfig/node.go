@@ -8,9 +8,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -48,12 +50,12 @@ func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFa
 		return f, err
 	}
 	if fleet.Phase(node) == rollout.WantsDrain {
-		f.drain, err = r.observeDrain(ctx, node.Name)
+		f.drain, err = r.observeDrain(ctx, node)
 	}
 	return f, err
 }
 
-// isIdle reports whether a node has the configuration of its pool, or no pool, so that nothing more has to be read.
+// isIdle reports whether a node has the configuration that it should have, or no pool, so that nothing more has to be read.
 func (r *nodeReconciler) isIdle(node *corev1.Node, all fleet.Fleet) bool {
 	current, desired := node.Annotations[machineorder.CurrentConfig], node.Annotations[machineorder.DesiredConfig]
 	pool := all.Pool(all.Primary(node))
@@ -61,7 +63,7 @@ func (r *nodeReconciler) isIdle(node *corev1.Node, all fleet.Fleet) bool {
 		return fleet.Phase(node) == rollout.Idle
 	}
 	_, err := machineorder.ParseOrder(node.Annotations[machineorder.OrderAnnotation])
-	return fleet.Target(pool) == current && desired == current && (err == nil || desired == "")
+	return fleet.Goal(pool) == current && desired == current && (err == nil || desired == "")
 }
 
 func (r *nodeReconciler) isBehind(nodes []*corev1.Node) bool {
@@ -73,9 +75,9 @@ func (r *nodeReconciler) isBehind(nodes []*corev1.Node) bool {
 	return false
 }
 
-// configsOf returns the names of the configurations that a node has, was ordered to have, or may get.
+// configsOf returns the names of the configurations that a node has, was ordered to have or tried, or may get.
 func configsOf(node *corev1.Node, all fleet.Fleet) []string {
-	names := []string{node.Annotations[machineorder.CurrentConfig], node.Annotations[machineorder.DesiredConfig]}
+	names := []string{node.Annotations[machineorder.CurrentConfig], node.Annotations[machineorder.DesiredConfig], nodepatch.Report(node).Config}
 	for _, name := range all.PoolsOf(node) {
 		p := all.Pool(name)
 		names = append(names, fleet.Target(p), p.Status.Configuration.Name)
@@ -89,7 +91,7 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) ki
 	if patch, needed := d.edit.Patch(node); needed {
 		plan.Patches = []kit.Patch{patch}
 	}
-	if d.drain != nil && len(d.drain.Evict) > 0 {
+	if d.evicts && len(d.drain.Evict) > 0 {
 		plan.Step = &kit.Step{
 			Name: "evict pods from node " + node.Name, Why: "the node is drained for " + node.Annotations[machineorder.DesiredConfig],
 			Do: func(ctx context.Context) error { return r.evict(ctx, node, d.drain.Evict) },
@@ -101,18 +103,16 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) ki
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outcome) {}
 
-// after remembers what blocks a drain, and wakes the pool that reports it.
-func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, _ kit.Outcome) {
-	var plan *drain.Plan
-	if f.drain != nil {
-		next := drain.Next(*f.drain)
-		plan = &next
-	}
-	if before := r.drains.Get(node.Name); before == nil && plan == nil {
+// after remembers what blocks a drain, and wakes the pool that reports it if that has changed.
+func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, _ kit.Outcome) {
+	if equality.Semantic.DeepEqual(r.drains.Get(node.Name), d.drain) {
 		return
 	}
-	r.drains.Set(node.Name, plan)
-	for _, name := range f.fleet.PoolsOf(node) {
+	r.drains.Set(node.Name, d.drain)
+	if d.drain == nil {
+		r.refused.Forget(node.Name)
+	}
+	for _, name := range append(f.fleet.PoolsOf(node), poolOf(node.Annotations[machineorder.DesiredConfig])) {
 		r.pools.wake(name)
 	}
 }

@@ -22,9 +22,10 @@ import (
 type nodeDecision struct {
 	edit   nodepatch.Edit
 	events []kit.Event
-	// drain is set if pods are to be evicted.
-	drain *drain.Plan
-	again time.Duration
+	// drain is what to do to drain the node; nil if it is not to be drained. evicts is set if that is the step to take.
+	drain  *drain.Plan
+	evicts bool
+	again  time.Duration
 }
 
 // Decide asks the rules of package rollout about the whole fleet, and takes the step of this node.
@@ -32,9 +33,8 @@ func (r *nodeReconciler) Decide(node *corev1.Node, f nodeFacts, now time.Time) n
 	if node.DeletionTimestamp != nil {
 		return nodeDecision{}
 	}
-	if f.drain != nil {
-		f.drain.Now = now
-		plan := drain.Next(*f.drain)
+	plan := drainPlan(f, now)
+	if plan != nil {
 		f.fleet.Drained[node.Name] = plan.Done()
 	}
 	cluster := f.fleet.Cluster(now)
@@ -42,11 +42,22 @@ func (r *nodeReconciler) Decide(node *corev1.Node, f nodeFacts, now time.Time) n
 	if at < 0 {
 		return nodeDecision{}
 	}
-	s := &stepper{node: node, facts: &f, is: cluster.Nodes[at], cluster: &cluster, now: now}
+	s := &stepper{node: node, facts: &f, is: cluster.Nodes[at], now: now, out: nodeDecision{drain: plan}}
 	s.pool = f.fleet.Pool(s.is.Primary())
 	s.step(verdictOf(rollout.Next(cluster), node.Name))
 	s.tidy()
 	return s.out
+}
+
+// drainPlan returns what to do to drain the node; nil if it is not to be drained.
+func drainPlan(f nodeFacts, now time.Time) *drain.Plan {
+	if f.drain == nil {
+		return nil
+	}
+	in := *f.drain
+	in.Now = now
+	plan := drain.Next(in)
+	return &plan
 }
 
 // verdictOf returns the verdict about a node; the zero Verdict if it needs no step.
@@ -61,14 +72,13 @@ func verdictOf(d rollout.Decision, node string) rollout.Verdict {
 
 // stepper turns the verdict about one node into changes.
 type stepper struct {
-	node    *corev1.Node
-	facts   *nodeFacts
-	is      *rollout.Node
-	cluster *rollout.Cluster
-	pool    *mcfgv1.MachineConfigPool
-	now     time.Time
-	action  rollout.Action
-	out     nodeDecision
+	node   *corev1.Node
+	facts  *nodeFacts
+	is     *rollout.Node
+	pool   *mcfgv1.MachineConfigPool
+	now    time.Time
+	action rollout.Action
+	out    nodeDecision
 }
 
 // step takes the step of the node. While the cache does not show opcrew's own writes, no node begins or goes on: the
@@ -84,10 +94,10 @@ func (s *stepper) step(v rollout.Verdict) {
 	case rollout.Order:
 		s.order(v.Config, v.Skip)
 	case rollout.CordonNode:
-		s.out.edit.Cordon()
+		s.out.edit.Cordon(s.now)
 		s.event("Cordoned", "Cordon", "The node is cordoned and drained, because the change to %s requires it", s.is.Desired)
 	case rollout.Evict:
-		s.evict()
+		s.out.evicts, s.out.again = true, drainPoll
 	case rollout.ConfirmDrain:
 		s.out.edit.Annotate(machineorder.LastAppliedDrain, asked)
 	case rollout.Uncordon:
@@ -99,11 +109,6 @@ func (s *stepper) step(v rollout.Verdict) {
 	default:
 		s.renew()
 	}
-}
-
-func (s *stepper) evict() {
-	plan := drain.Next(*s.facts.drain)
-	s.out.drain, s.out.again = &plan, drainPoll
 }
 
 func (s *stepper) event(reason, action, note string, args ...any) {

@@ -15,7 +15,11 @@ import (
 // order that it has.
 func (s *stepper) order(config string, skipDrain bool) {
 	to := s.facts.configs[config]
-	if to == nil || s.pool == nil {
+	if s.pool == nil {
+		return
+	}
+	if to == nil {
+		s.event("ConfigMissing", "Order", "The node keeps its configuration, because %s does not exist", config)
 		return
 	}
 	steps := orders.Required(s.mayHave(), to, s.pool.Spec.NodeDisruptionPolicy)
@@ -24,17 +28,23 @@ func (s *stepper) order(config string, skipDrain bool) {
 		return
 	}
 	s.out.edit.Annotate(machineorder.DesiredConfig, config)
+	s.out.edit.Annotate(nodepatch.OrderedAnnotation, nodepatch.Stamp(config, s.now))
 	if s.is.Desired != config {
 		s.event("Ordered", "Order", "The node changes to %s", config)
 	}
 }
 
-// mayHave returns the configurations that the host may have. After a change that failed and was not reverted, the host
-// may have a part of either.
+// mayHave returns the configurations that the host may have. The agent may have begun an order without a report, and
+// after a change that failed the host may have a part of either. It changes nothing before a drain or a refusal.
 func (s *stepper) mayHave() []*orders.Config {
 	out := []*orders.Config{s.facts.configs[s.is.Current]}
-	if s.is.Phase == rollout.Failed && s.is.Desired != s.is.Current {
-		out = append(out, s.facts.configs[s.is.Desired])
+	if s.is.Phase == rollout.WantsDrain || s.is.Phase == rollout.Refused {
+		return out
+	}
+	for _, name := range []string{s.is.Desired, nodepatch.Report(s.node).Config} {
+		if name != "" && name != s.is.Current {
+			out = append(out, s.facts.configs[name])
+		}
 	}
 	return out
 }
@@ -69,9 +79,9 @@ func (s *stepper) renew() {
 func (s *stepper) tidy() {
 	complete := s.is.Current != "" && s.is.Current == s.is.Desired && (s.is.Phase == rollout.Idle || s.is.Phase == rollout.WantsUncordon)
 	if complete && nodepatch.Updated(s.node, s.is.Current).IsZero() {
-		s.out.edit.Annotate(nodepatch.UpdatedAnnotation, nodepatch.UpdatedAt(s.is.Current, s.now))
+		s.out.edit.Annotate(nodepatch.UpdatedAnnotation, nodepatch.Stamp(s.is.Current, s.now))
 	}
-	if s.is.Joining && (complete || len(s.is.Pools) == 0) {
+	if !s.is.Joining || complete || len(s.is.Pools) == 0 || s.waitsForUser() {
 		s.out.edit.Taint(nodepatch.Startup, false)
 	}
 	s.out.edit.Taint(nodepatch.Updating, s.updates(complete))
@@ -80,13 +90,19 @@ func (s *stepper) tidy() {
 	}
 }
 
+// waitsForUser reports whether a new node gets no configuration until a user ends a pause. The other nodes of its pool
+// have none either, so it may run pods.
+func (s *stepper) waitsForUser() bool {
+	return s.pool != nil && rollout.IsPaused(s.pool) && s.pool.Status.Configuration.Name == "" && s.is.Phase == rollout.Idle
+}
+
 // updates reports whether the node has still to change, so that the scheduler prefers other nodes.
 func (s *stepper) updates(complete bool) bool {
 	if s.is.Joining || s.pool == nil {
 		return s.is.Phase != rollout.Idle && s.is.Phase != rollout.WantsUncordon && !s.is.Joining
 	}
-	goal := rollout.NewPool(s.pool, fleet.Target(s.pool)).Goal()
-	if s.pool.Spec.Paused || goal == "" {
+	goal := fleet.Goal(s.pool)
+	if rollout.IsPaused(s.pool) || goal == "" {
 		return !complete && s.is.Phase != rollout.Idle
 	}
 	return !complete || s.is.Current != goal

@@ -73,16 +73,16 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *mcfgv1.MachineConfig
 func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineConfigPool, f *facts) error {
 	names, busy, controlPlane := []string{fleet.Target(pool), pool.Status.Configuration.Name}, false, false
 	for _, n := range f.fleet.Nodes {
+		if plan := r.drains.Get(n.Name); plan != nil {
+			f.drains[n.Name] = plan
+			f.fleet.Drained[n.Name] = plan.Done()
+		}
 		if f.fleet.Primary(n) != pool.Name {
 			continue
 		}
 		current := n.Annotations[machineorder.CurrentConfig]
 		names = append(names, current)
-		if plan := r.drains.Get(n.Name); plan != nil {
-			f.drains[n.Name] = plan
-			f.fleet.Drained[n.Name] = plan.Done()
-		}
-		if current != fleet.Target(pool) || fleet.Phase(n) != rollout.Idle {
+		if current != fleet.Goal(pool) || fleet.Phase(n) != rollout.Idle {
 			busy, controlPlane = true, controlPlane || fleet.IsControlPlane(n)
 		}
 	}

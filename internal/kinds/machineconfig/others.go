@@ -5,7 +5,6 @@ package machineconfig
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -29,20 +28,14 @@ func (s *shared) observeOthers(ctx context.Context, f *fleet.Fleet, controlPlane
 // kuredLock is the annotation of kured's DaemonSet with its lock.
 const kuredLock = "weave.works/kured-node-lock"
 
-// kured returns the node that holds kured's lock; empty if none does, or if kured is not installed in its namespace.
-func (s *shared) kured(ctx context.Context) (string, error) {
+// kured returns the nodes that hold kured's lock; none if kured is not installed in its namespace.
+func (s *shared) kured(ctx context.Context) ([]string, error) {
 	set := &metav1.PartialObjectMetadata{}
 	set.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DaemonSet"))
 	if err := s.Live.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kured"}, set); err != nil {
-		return "", client.IgnoreNotFound(err)
+		return nil, client.IgnoreNotFound(err)
 	}
-	var lock struct {
-		NodeID string `json:"nodeID"`
-	}
-	if err := json.Unmarshal([]byte(set.Annotations[kuredLock]), &lock); err != nil {
-		return "", nil //nolint:nilerr // a lock that cannot be read names no node
-	}
-	return lock.NodeID, nil
+	return lockedBy(set.Annotations[kuredLock], s.Clock.Now()), nil
 }
 
 // etcdTrouble names a pod of the control plane's etcd that is not ready. An etcd without pods, such as that of a managed

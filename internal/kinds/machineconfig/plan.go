@@ -24,6 +24,10 @@ const (
 	rightsWait = time.Minute
 	// soakWait is the time between two looks at nodes that must stay healthy for a while.
 	soakWait = 2 * time.Second
+	// kuredWait is the time between two looks at kured's lock, whose release causes no event.
+	kuredWait = 15 * time.Second
+	// silenceWait is the time between two looks at nodes that may be lost, and at agents that may be silent.
+	silenceWait = time.Minute
 )
 
 // Plan delivers the configuration of the pool, and then names it in the spec. It collects configurations that no node
@@ -50,9 +54,15 @@ func (r *poolReconciler) Plan(pool *mcfgv1.MachineConfigPool, f facts, d decisio
 func again(f facts, d decision) time.Duration {
 	var plan kit.Plan
 	for _, v := range d.verdicts {
-		if v.Reason == mcfgv1.ReasonSoaking || v.Reason == mcfgv1.ReasonEtcdUnhealthy || v.Reason == mcfgv1.ReasonOtherReboot {
+		switch v.Reason {
+		case mcfgv1.ReasonSoaking, mcfgv1.ReasonEtcdUnhealthy:
 			plan.LookAgain(soakWait)
+		case mcfgv1.ReasonUpdating:
+			plan.LookAgain(silenceWait)
 		}
+	}
+	if len(f.fleet.Kured) > 0 && len(d.verdicts) > 0 {
+		plan.LookAgain(kuredWait)
 	}
 	p := f.rendering.problem
 	if p != nil && (p.reason == common.ReasonRequesterMayNot || p.reason == mcfgv1.ReasonPolicyMissing || p.reason == mcfgv1.ReasonSecretMissing) {
@@ -116,15 +126,11 @@ func referenceTo(name string) mcfgv1.Reference {
 	return mcfgv1.Reference{APIVersion: mcfgv1.GroupVersion.String(), Kind: "MachineConfig", Name: name}
 }
 
-// after wakes the nodes that can take a step now.
-func (r *poolReconciler) after(pool *mcfgv1.MachineConfigPool, f facts, _ kit.Outcome) {
-	if pool.DeletionTimestamp != nil {
-		return
-	}
-	for _, v := range r.Decide(pool, f, r.Clock.Now()).verdicts {
-		if v.Action != "" {
-			r.nodes.wake(v.Node)
-		}
+// after wakes the nodes that can take a step now, also those of other pools and of none: a node that leaves a budget or
+// has changed lets another one go on.
+func (r *poolReconciler) after(_ *mcfgv1.MachineConfigPool, _ facts, d decision, _ kit.Outcome) {
+	for _, name := range d.ready {
+		r.nodes.wake(name)
 	}
 }
 

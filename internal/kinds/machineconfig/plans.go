@@ -16,11 +16,12 @@ import (
 // mostExamples is how many nodes of a plan are named.
 const mostExamples = 3
 
-// plansOf returns what the nodes of a pool change to reach its configuration, those with the most nodes first.
-func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) []mcfgv1.Plan {
+// plansOf returns what the nodes of a pool change to reach its configuration, those with the most nodes first, and why
+// no host could carry out one of these changes.
+func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) (out []mcfgv1.Plan, invalid string) {
 	to := f.configs[d.goal]
 	if to == nil || d.goal == "" {
-		return nil
+		return nil, ""
 	}
 	nodes := map[string][]string{}
 	for _, n := range d.members {
@@ -28,15 +29,15 @@ func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) []mcfgv1.Plan
 			nodes[n.Current] = append(nodes[n.Current], n.Name)
 		}
 	}
-	var out []mcfgv1.Plan
 	for _, from := range slices.Sorted(maps.Keys(nodes)) {
 		p := planFor(pool, f, f.configs[from], to)
 		p.From, p.To, p.NodeCount = from, d.goal, int32(len(nodes[from]))
 		p.Nodes = nodes[from][:min(len(nodes[from]), mostExamples)]
 		out = append(out, p)
+		invalid = cmp.Or(invalid, whyInvalid(pool, f, from, d.goal))
 	}
 	slices.SortStableFunc(out, func(a, b mcfgv1.Plan) int { return cmp.Compare(b.NodeCount, a.NodeCount) })
-	return out[:min(len(out), mcfgv1.MaxPlans)]
+	return out[:min(len(out), mcfgv1.MaxPlans)], invalid
 }
 
 // planFor describes a change. The difference to a configuration that no longer exists is unknown.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -26,8 +27,16 @@ type shared struct {
 	configs *configs
 	// drains are the last plans of drains by node. The status of a pool shows what blocks them.
 	drains kit.Memory[string, *drain.Plan]
+	// refused has the last refusals of evictions by node.
+	refused kit.Memory[string, map[types.UID]string]
 	// nodes and pools wake the other reconciler.
 	nodes, pools waker
+}
+
+// forget deletes what the process remembers about a node that is gone.
+func (s *shared) forget(key client.ObjectKey) {
+	s.drains.Forget(key.Name)
+	s.refused.Forget(key.Name)
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -52,20 +61,17 @@ func (w *waker) source() source.Source {
 func (w *waker) wake(name string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	if w.queue != nil {
+	if w.queue != nil && name != "" {
 		w.queue.Add(request(name))
 	}
 }
 
 // fleet reads all pools and nodes from the cache. They must not be changed.
 func (s *shared) fleet(ctx context.Context) (fleet.Fleet, error) {
-	out := fleet.Fleet{Drained: map[string]bool{}}
+	out := fleet.Fleet{Drained: map[string]bool{}, Operator: s.Node}
 	var err error
 	if out.Pools, err = listPools(ctx, s.Client); err != nil {
 		return out, err
-	}
-	if len(out.Pools) == 0 {
-		return out, nil
 	}
 	out.Nodes, err = listNodes(ctx, s.Client)
 	return out, err

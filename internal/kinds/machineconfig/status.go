@@ -37,7 +37,7 @@ func (r *poolReconciler) Report(pool *mcfgv1.MachineConfigPool, f facts, d decis
 	reportRecords(pool, &d, done)
 	s.Plans = d.plans
 	s.Nodes = progress(s.Nodes, f, &d, done.Now)
-	reportRender(set, f, done)
+	reportRender(set, f, d.invalid, done)
 	reportNodes(set, &d)
 	reportDegraded(set, s.Conditions)
 	reportBlocked(set, f, &d)
@@ -65,14 +65,14 @@ func count(s *mcfgv1.MachineConfigPoolStatus, d *decision, target string) {
 	}
 }
 
-// reportRecords records what later steps depend on: the configuration that all nodes have, and an update that was
-// stopped.
+// reportRecords records what later steps depend on: the configuration with which all nodes are healthy, and an update
+// that was stopped.
 func reportRecords(pool *mcfgv1.MachineConfigPool, d *decision, done kit.Outcome) {
 	s := &pool.Status
 	together := func(config string) bool {
 		return config != "" && !slices.ContainsFunc(d.members, func(n *rollout.Node) bool { return n.Current != config || n.Phase != rollout.Idle })
 	}
-	if together(fleet.Target(pool)) && len(d.conflicts) == 0 && done.Err == nil {
+	if d.goal == fleet.Target(pool) && together(d.goal) && d.isHealthy() && len(d.conflicts) == 0 && done.Err == nil {
 		s.Configuration = pool.Spec.Configuration
 	}
 	switch {
@@ -86,12 +86,21 @@ func reportRecords(pool *mcfgv1.MachineConfigPool, d *decision, done kit.Outcome
 	}
 }
 
-func reportRender(set condition.Set, f facts, done kit.Outcome) {
+// isHealthy reports whether each updated node has met the health gate for long enough.
+func (d *decision) isHealthy() bool {
+	return !slices.ContainsFunc(d.verdicts, func(v rollout.NodeVerdict) bool {
+		return v.Reason == mcfgv1.ReasonSoaking || v.Reason == mcfgv1.ReasonUnhealthy
+	})
+}
+
+func reportRender(set condition.Set, f facts, invalid string, done kit.Outcome) {
 	const kind = mcfgv1.PoolRenderDegraded
 	taken, isTaken := done.First(ensure.Taken, ensure.Contested, ensure.Delayed)
 	switch p := f.rendering.problem; {
 	case p != nil:
 		set.True(kind, p.reason, condition.Cut("Nodes keep the configuration that they have: "+p.message, maxMessage))
+	case invalid != "":
+		set.True(kind, mcfgv1.ReasonInvalidConfig, condition.Cut("Nodes keep the configuration that they have: "+invalid, maxMessage))
 	case isTaken:
 		set.True(kind, common.ReasonNameTaken, taken.Message)
 	case done.Err != nil:
@@ -128,8 +137,9 @@ func reportProgress(set condition.Set, pool *mcfgv1.MachineConfigPool, d *decisi
 		reason, message = mcfgv1.ReasonNoNodes, "No node belongs to the pool: label nodes, or change spec.nodeSelector"
 	case pool.Status.RollBack != nil:
 		reason, message = mcfgv1.ReasonRolledBack, fmt.Sprintf("%s. All nodes return to %s: correct the MachineConfigs", s.RollBack.Reason, s.RollBack.To)
-	case behind > 0 && pool.Spec.Paused:
-		reason, message = mcfgv1.ReasonPaused, fmt.Sprintf("%d of %d nodes do not have the configuration: set spec.paused: false to update them", behind, s.MachineCount)
+	case behind > 0 && rollout.IsPaused(pool):
+		reason, message = mcfgv1.ReasonPaused, fmt.Sprintf("%d of %d nodes do not have the configuration: set spec.paused: false and remove the annotation %s to update them",
+			behind, s.MachineCount, common.PausedAnnotation)
 	case s.ReadyMachineCount < s.MachineCount:
 		reason, message = mcfgv1.ReasonUpdating, fmt.Sprintf("%d of %d nodes have the configuration, and %d are ready", s.UpdatedMachineCount, s.MachineCount, s.ReadyMachineCount)
 	default:

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
@@ -72,6 +73,8 @@ func text(p *mcfgv1.MachineConfigPool, kind string) string {
 func TestTheConditionsFollowFromTheNodes(t *testing.T) {
 	paused := newPool()
 	paused.Spec.Paused = true
+	annotated := newPool()
+	annotated.Annotations = annotations{common.PausedAnnotation: "true"}
 	for name, c := range map[string]struct {
 		pool  *mcfgv1.MachineConfigPool
 		nodes []*corev1.Node
@@ -81,7 +84,8 @@ func TestTheConditionsFollowFromTheNodes(t *testing.T) {
 		"all updated": {newPool(), []*corev1.Node{newNode("a", target, nil)}, [4]string{"True AllUpdated", "True AllUpdated", "False AllUpdated", "False Healthy"}},
 		"one behind": {newPool(), []*corev1.Node{newNode("a", target, nil), newNode("b", "rendered-gold-1", nil)},
 			[4]string{"True Updating", "False Updating", "True Updating", "False Healthy"}},
-		"paused and behind": {paused, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
+		"paused and behind":        {paused, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
+		"paused by the annotation": {annotated, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
 		"one failed": {newPool(), []*corev1.Node{failedNode("a", machineorder.StateDegraded)},
 			[4]string{"False NodeFailed", "False Updating", "True Updating", "True NodeFailed"}},
 		"one unreconcilable": {newPool(), []*corev1.Node{failedNode("a", machineorder.StateUnreconcilable)},
@@ -110,7 +114,7 @@ func TestAProblemOfRenderingIsReportedFirst(t *testing.T) {
 func TestWhatBlocksADrainIsReported(t *testing.T) {
 	n := newNode("a", "rendered-gold-1", annotations{
 		machineorder.DesiredConfig: target, machineorder.State: machineorder.StateWorking, machineorder.DesiredDrain: "drain-" + target,
-		machineorder.ReportAnnotation: `{"config":"rendered-gold-2","phase":"Drain"}`, "opcrew.io/machine-cordoned": "true",
+		machineorder.ReportAnnotation: `{"config":"rendered-gold-2","phase":"Drain"}`, "opcrew.io/machine-cordoned": "2026-11-25T12:00:00Z",
 	})
 	n.Spec.Unschedulable = true
 	blocked := drain.Blocked{Pod: drain.Pod{Namespace: "shop", Name: "db"}, Budget: "db", Message: "PodDisruptionBudget db allows no disruption"}

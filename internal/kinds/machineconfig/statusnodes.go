@@ -25,7 +25,7 @@ func reportNodes(set condition.Set, d *decision) {
 	const kind = mcfgv1.PoolNodeDegraded
 	var texts []string
 	reason := mcfgv1.ReasonNodeUnreconcilable
-	for _, n := range d.members {
+	for _, n := range slices.Concat(d.members, d.left) {
 		if n.Phase != rollout.Failed && n.Phase != rollout.Refused {
 			continue
 		}
@@ -116,10 +116,9 @@ func reportDrift(set condition.Set, d *decision) {
 func progress(before []mcfgv1.NodeProgress, f facts, d *decision, now time.Time) []mcfgv1.NodeProgress {
 	var out []mcfgv1.NodeProgress
 	for _, v := range d.verdicts[:min(len(d.verdicts), mcfgv1.MaxNodes)] {
-		at := slices.IndexFunc(d.members, func(n *rollout.Node) bool { return n.Name == v.Node })
 		entry := mcfgv1.NodeProgress{Name: v.Node, State: "Waiting", Message: condition.Cut(v.Message, maxMessage)}
-		if at >= 0 {
-			describe(&entry, d.members[at], v, d)
+		if n := d.node(v.Node); n != nil {
+			describe(&entry, n, v, d)
 		}
 		if plan := f.drains[v.Node]; plan != nil {
 			setBlockers(&entry, plan)

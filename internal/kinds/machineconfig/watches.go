@@ -21,6 +21,8 @@ import (
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -36,7 +38,7 @@ func nodeChanged() predicate.Predicate {
 			return true
 		}
 		return !maps.Equal(before.Labels, after.Labels) ||
-			!maps.Equal(before.Annotations, after.Annotations) ||
+			!maps.Equal(nodepatch.Relevant(before), nodepatch.Relevant(after)) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			before.Spec.Unschedulable != after.Spec.Unschedulable ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
@@ -90,12 +92,12 @@ func selected(pool *mcfgv1.MachineConfigPool, nodes []*corev1.Node) []string {
 	return out
 }
 
-// decisive reports whether a change of a pool can change what its nodes get: its spec, its deletion, or the records in
-// its status.
+// decisive reports whether a change of a pool can change what its nodes get: its spec, a pause, its deletion, or the
+// records in its status.
 func decisive(before, after client.Object) bool {
 	a, ok := before.(*mcfgv1.MachineConfigPool)
 	b, ok2 := after.(*mcfgv1.MachineConfigPool)
-	return !ok || !ok2 || a.Generation != b.Generation || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero() ||
+	return !ok || !ok2 || a.Generation != b.Generation || rollout.IsPaused(a) != rollout.IsPaused(b) || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero() ||
 		a.Status.Configuration.Name != b.Status.Configuration.Name || !equality.Semantic.DeepEqual(a.Status.RollBack, b.Status.RollBack)
 }
 
@@ -152,12 +154,20 @@ func poolOfConfig(_ context.Context, secret client.Object) []reconcile.Request {
 	if pool, found := strings.CutPrefix(secret.GetName(), keyPrefix); found {
 		return []reconcile.Request{request(pool)}
 	}
-	name, found := strings.CutPrefix(secret.GetName(), "rendered-")
+	if pool := poolOf(secret.GetName()); pool != "" {
+		return []reconcile.Request{request(pool)}
+	}
+	return nil
+}
+
+// poolOf returns the pool of a configuration by its name; empty if the name is another one.
+func poolOf(config string) string {
+	name, found := strings.CutPrefix(config, "rendered-")
 	end := strings.LastIndexByte(name, '-')
 	if !found || end < 0 {
-		return nil
+		return ""
 	}
-	return []reconcile.Request{request(name[:end])}
+	return name[:end]
 }
 
 func request(name string) reconcile.Request {

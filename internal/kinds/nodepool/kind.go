@@ -88,7 +88,7 @@ func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
 		Tools: tools,
 		New:   func() *corev1.Node { return &corev1.Node{} },
 		Kind:  &nodeReconciler{tools},
-		After: func(node *corev1.Node, facts nodeFacts, done kit.Outcome) {
+		After: func(node *corev1.Node, facts nodeFacts, _ nodestate.Desired, done kit.Outcome) {
 			refusals.set(node.Name, whyNot(done), concerned(node, facts.pools))
 		},
 		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { refusals.set(key.Name, "", nil) }},
@@ -109,7 +109,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
-		After:       func(pool *nodesv1.NodePool, f facts, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
+		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
 		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
 	return ctrl.NewControllerManagedBy(mgr).

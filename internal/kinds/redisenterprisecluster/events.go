@@ -19,7 +19,7 @@ import (
 
 // after writes the events that depend on the results of a reconcile. A plan cannot contain such events, because it is
 // made before the results are known.
-func (r *reconciler) after(c *redisv1alpha1.RedisEnterpriseCluster, f facts, done kit.Outcome) {
+func (r *reconciler) after(c *redisv1alpha1.RedisEnterpriseCluster, f facts, _ decision, done kit.Outcome) {
 	r.reportPassword(c, f.credentials, done)
 	r.reportLibraries(c, f.view.Move)
 }

@@ -74,6 +74,8 @@ func TestChangesRequireTheLeastThatThePolicyAllows(t *testing.T) {
 		"a container runtime, whose pods move first":  {units(enabled("containerd.service")), "Drain, DaemonReload, Restart containerd.service"},
 		"two units, with one reload of systemd":       {units(enabled("a.service"), enabled("b.service")), "DaemonReload, Restart a.service, Restart b.service"},
 		"a restart follows the reload of systemd":     {hostconfig.Config{Files: files(file("/etc/app/static/hot", "")).Files, Units: units(enabled("app.service")).Units}, "Drain, DaemonReload, Restart app.service"},
+		"a template, which cannot be restarted":       {units(enabled("x@.service")), "Reboot"},
+		"an instance of a template":                   {units(enabled("x@a.service")), "DaemonReload, Restart x@a.service"},
 		"a drop-in of a unit that is enabled":         {units(hostconfig.Unit{Name: "x.service", Enabled: new(true), DropIns: []hostconfig.DropIn{{Name: "a.conf", Contents: "x"}}}), "DaemonReload, Restart x.service"},
 		"a drop-in of a unit that is not enabled":     {units(hostconfig.Unit{Name: "x.service", DropIns: []hostconfig.DropIn{{Name: "a.conf", Contents: "x"}}}), "Reboot"},
 		"a drop-in by the name of its unit":           {units(hostconfig.Unit{Name: "app.service", DropIns: []hostconfig.DropIn{{Name: "a.conf", Contents: "x"}}}), "DaemonReload, Restart app.service"},

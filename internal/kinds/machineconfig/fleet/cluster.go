@@ -6,8 +6,12 @@ package fleet
 import (
 	"time"
 
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 )
+
+// Goal returns the configuration that the nodes of a pool get: its target, or after a failure the one before.
+func Goal(p *mcfgv1.MachineConfigPool) string { return rollout.NewPool(p, Target(p)).Goal() }
 
 // Cluster returns what the rules need to know.
 func (f *Fleet) Cluster(now time.Time) rollout.Cluster {

@@ -21,8 +21,11 @@ type Fleet struct {
 	Nodes []*corev1.Node
 	// Drained are nodes on which no pod is left to evict.
 	Drained map[string]bool
-	// EtcdTrouble says why etcd is not healthy, and Kured names the node that holds kured's lock; empty if none.
-	EtcdTrouble, Kured string
+	// EtcdTrouble says why etcd is not healthy; empty if it is. Kured are the nodes that hold kured's lock.
+	EtcdTrouble string
+	Kured       []string
+	// Operator is the node on which the operator runs; empty if it runs outside the cluster.
+	Operator string
 }
 
 // Target returns the rendered configuration of a pool. A configuration that another controller or a user wrote into

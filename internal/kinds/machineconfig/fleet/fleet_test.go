@@ -4,6 +4,8 @@
 package fleet
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,21 +71,13 @@ func TestACordonBelongsToOpcrewOnlyWithItsRecord(t *testing.T) {
 	if got := only(t, n, newPool("gold", "g")).Cordon; got != rollout.Foreign {
 		t.Errorf("expected a foreign cordon, got %q", got)
 	}
-	n.Annotations[nodepatch.CordonAnnotation] = "true"
+	n.Annotations[nodepatch.CordonAnnotation] = "2026-11-25T12:00:00Z"
 	if got := only(t, n, newPool("gold", "g")).Cordon; got != rollout.Ours {
 		t.Errorf("expected opcrew's cordon, got %q", got)
 	}
 	n.Spec.Unschedulable = false
 	if got := only(t, n, newPool("gold", "g")).Cordon; got != rollout.NotCordoned {
 		t.Errorf("expected no cordon, got %q", got)
-	}
-}
-
-func TestANodeWithTheStartupTaintIsJoining(t *testing.T) {
-	n := newNode("n", "g")
-	n.Spec.Taints = []corev1.Taint{nodepatch.Startup}
-	if !only(t, n, newPool("gold", "g")).Joining {
-		t.Error("expected the node to be joining")
 	}
 }
 
@@ -99,7 +93,7 @@ func TestHealthCountsFromTheRecordedTime(t *testing.T) {
 	if got := only(t, n, p).Health; !got.Met || !got.Applied.Equal(now) {
 		t.Errorf("expected a node without a record to have just completed its update, got %+v", got)
 	}
-	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.UpdatedAt("rendered-gold-1", now.Add(-time.Minute))
+	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.Stamp("rendered-gold-1", now.Add(-time.Minute))
 	if got := only(t, n, p).Health; !got.Applied.Equal(now.Add(-time.Minute)) {
 		t.Errorf("expected the recorded time, got %+v", got)
 	}
@@ -113,16 +107,33 @@ func TestAGateWithAConditionThatTheNodeLacksIsNotMet(t *testing.T) {
 	}
 }
 
-func TestTheCanariesAreTheFirstByName(t *testing.T) {
+// canariesOf returns which of the nodes a, b and c of a pool are canary nodes; a and c have the label x.
+func canariesOf(canary mcfgv1.Canary) string {
 	p := newPool("gold", "g")
-	count := int32(2)
-	p.Spec.Rollout = &mcfgv1.Rollout{Canary: &mcfgv1.Canary{Count: &count}}
-	f := Fleet{Pools: []*mcfgv1.MachineConfigPool{p}, Nodes: []*corev1.Node{newNode("c", "g"), newNode("a", "g"), newNode("b", "g"), newNode("x")}}
-	got := map[string]bool{}
+	p.Spec.Rollout = &mcfgv1.Rollout{Canary: &canary}
+	f := Fleet{Pools: []*mcfgv1.MachineConfigPool{p}, Nodes: []*corev1.Node{newNode("c", "g", "x"), newNode("a", "g", "x"), newNode("b", "g"), newNode("0", "x")}}
+	var out []string
 	for _, n := range f.Cluster(now).Nodes {
-		got[n.Name] = n.Canary
+		if n.Canary {
+			out = append(out, n.Name)
+		}
 	}
-	if !got["a"] || !got["b"] || got["c"] || got["x"] {
-		t.Errorf("expected a and b to be canary nodes, got %v", got)
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+func TestTheCanariesAreThoseThatTheSelectorMatchesOrTheFirstByName(t *testing.T) {
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"x": ""}}
+	for name, c := range map[string]struct {
+		canary mcfgv1.Canary
+		want   string
+	}{
+		"by default, the first by name": {mcfgv1.Canary{}, "a"},
+		"as many as count":              {mcfgv1.Canary{Count: new(int32(2))}, "a b"},
+		"all that the selector matches": {mcfgv1.Canary{NodeSelector: selector}, "a c"},
+	} {
+		if got := canariesOf(c.canary); got != c.want {
+			t.Errorf("%s: expected %q, got %q", name, c.want, got)
+		}
 	}
 }

@@ -14,18 +14,25 @@ import (
 
 // node returns a node without its health.
 func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node {
+	ready, report := condition(n, corev1.NodeReady), nodepatch.Report(n)
+	current, desired := n.Annotations[machineorder.CurrentConfig], n.Annotations[machineorder.DesiredConfig]
 	return &rollout.Node{
 		Name:         n.Name,
 		Zone:         n.Labels[corev1.LabelTopologyZone],
 		Pools:        f.poolsOf(n, selectors),
-		Current:      n.Annotations[machineorder.CurrentConfig],
-		Desired:      n.Annotations[machineorder.DesiredConfig],
+		Current:      current,
+		Desired:      desired,
 		Phase:        Phase(n),
 		Cordon:       cordon(n),
-		Ready:        condition(n, corev1.NodeReady).Status == corev1.ConditionTrue,
+		Ready:        ready.Status == corev1.ConditionTrue,
+		ReadySince:   ready.LastTransitionTime.Time,
+		Ordered:      nodepatch.Ordered(n, desired),
+		Reverted:     report.Phase == machineorder.PhaseReverted && report.Config == desired,
 		Drained:      f.Drained[n.Name],
-		Joining:      nodepatch.Has(n, nodepatch.Startup),
+		Joining:      nodepatch.Has(n, nodepatch.Startup) && (current == "" || current == machineorder.None),
 		ControlPlane: IsControlPlane(n),
+
+		HostsOperator: f.Operator != "" && n.Name == f.Operator,
 	}
 }
 

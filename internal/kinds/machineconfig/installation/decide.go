@@ -99,7 +99,7 @@ func isConfigured(node *corev1.Node) bool {
 
 func isPaused(all *fleet.Fleet, node *corev1.Node) bool {
 	pool := all.Pool(all.Primary(node))
-	return pool == nil || pool.Spec.Paused
+	return pool == nil || rollout.IsPaused(pool)
 }
 
 func isReady(node *corev1.Node) bool {

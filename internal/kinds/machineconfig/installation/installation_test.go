@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
@@ -45,6 +46,8 @@ func podOf(n *corev1.Node, t task, image string, phase corev1.PodPhase) *corev1.
 func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
 	paused := newPool("gold")
 	paused.Spec.Paused = true
+	annotated := newPool("gold")
+	annotated.Annotations = map[string]string{common.PausedAnnotation: "true"}
 	going := newPool("gold")
 	going.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 	installed := map[string]string{nodepatch.AgentAnnotation: agent}
@@ -63,6 +66,7 @@ func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
 		"an earlier version":            {newNode(map[string]string{nodepatch.AgentAnnotation: "registry.example.com/opcrew-agent:v0 machine-1"}, "gold"), newPool("gold"), install},
 		"another machine took its name": {newNode(map[string]string{nodepatch.AgentAnnotation: image + " machine-0"}, "gold"), newPool("gold"), install},
 		"the pool is paused":            {newNode(nil, "gold"), paused, ""},
+		"the annotation pauses it":      {newNode(nil, "gold"), annotated, ""},
 		"it left, and is configured":    {newNode(configured("rendered-gold-1")), newPool("gold"), ""},
 		"it left, and is restored":      {newNode(restored), newPool("gold"), uninstall},
 		"its pool is deleted":           {newNode(restored, "gold"), going, uninstall},

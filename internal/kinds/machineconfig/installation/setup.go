@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -38,7 +39,8 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools) error {
 		Named("machineconfig-agent").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Owns(&corev1.Pod{}).
-		Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(allNodes(mgr.GetClient())), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(allNodes(mgr.GetClient())), builder.WithPredicates(predicate.Or[client.Object](
+			predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }
@@ -47,7 +49,7 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools) error {
 func nodeChanged() predicate.Predicate {
 	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-		return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) || isReady(before) != isReady(after)
+		return !maps.Equal(before.Labels, after.Labels) || !maps.Equal(nodepatch.Relevant(before), nodepatch.Relevant(after)) || isReady(before) != isReady(after)
 	})
 }
 

@@ -7,11 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
@@ -34,12 +29,8 @@ func TestABlockingBudgetIsNamedAndTheDrainGoesOnWithoutIt(t *testing.T) {
 	names := nodesOf(t, "guarded", 1)
 	env.Nodes(t, 1, testenv.NodeSpec{Prefix: "spare"}) // the only node of a cluster is not drained
 	ns := env.Namespace(t)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "db", Labels: map[string]string{"app": "db"}}}
-	pod.Spec = corev1.PodSpec{NodeName: names[0], Containers: []corev1.Container{{Name: "db", Image: "db"}}}
-	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "db"}}
-	one := intstr.FromInt32(1)
-	budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, Selector: &metav1.LabelSelector{MatchLabels: pod.Labels}}
-	create(t, pod, budget, newConfig("guarded", "50-guarded", "hello"), newPool("guarded"))
+	budget := newBudget(ns)
+	create(t, newPod(ns, "db", names[0]), budget, newConfig("guarded", "50-guarded", "hello"), newPool("guarded"))
 	p := await(t, "guarded", "the pool names what blocks the drain", func(p *mcfgv1.MachineConfigPool) bool {
 		return condition(p, mcfgv1.PoolRolloutBlocked).Reason == mcfgv1.ReasonDrainBlocked && len(p.Status.Nodes) == 1 && len(p.Status.Nodes[0].Blockers) == 1
 	})

@@ -6,6 +6,7 @@ package nodepatch
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -25,10 +26,10 @@ func (e *Edit) Annotate(name, value string) {
 	e.annotations[name] = value
 }
 
-// Cordon makes the node unschedulable, and records that opcrew did it.
-func (e *Edit) Cordon() {
+// Cordon makes the node unschedulable, and records that opcrew did it, and when.
+func (e *Edit) Cordon(now time.Time) {
 	e.cordon = new(true)
-	e.Annotate(CordonAnnotation, "true")
+	e.Annotate(CordonAnnotation, format(now))
 }
 
 // Uncordon makes the node schedulable. It removes the record that opcrew cordoned it.

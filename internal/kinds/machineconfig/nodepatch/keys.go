@@ -6,7 +6,6 @@ package nodepatch
 import (
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,11 +14,14 @@ import (
 )
 
 const (
-	// CordonAnnotation records that opcrew cordoned the node. A cordon without it belongs to a user or another tool.
+	// CordonAnnotation has the time at which opcrew cordoned the node. A cordon without it belongs to a user or another
+	// tool.
 	CordonAnnotation = "opcrew.io/machine-cordoned"
 	// UpdatedAnnotation has the configuration that the node completed last, and the time at which the operator saw it.
 	// The clock of the operator counts, because the clock of a host can be wrong.
 	UpdatedAnnotation = "opcrew.io/machine-updated"
+	// OrderedAnnotation has the configuration of the last order, and its time. An agent that does not begin is reported.
+	OrderedAnnotation = "opcrew.io/machine-ordered"
 	// AgentAnnotation records from which image the machine agent was installed, and on which machine: another machine may
 	// take the name of a node.
 	AgentAnnotation = "opcrew.io/machine-agent"
@@ -39,8 +41,19 @@ func Agent(node *corev1.Node, image string) string {
 func Protocol() []string {
 	return []string{
 		machineorder.CurrentConfig, machineorder.DesiredConfig, machineorder.State, machineorder.Reason, machineorder.DesiredDrain,
-		machineorder.LastAppliedDrain, machineorder.OrderAnnotation, machineorder.ReportAnnotation, UpdatedAnnotation, AgentAnnotation,
+		machineorder.LastAppliedDrain, machineorder.OrderAnnotation, machineorder.ReportAnnotation, UpdatedAnnotation, OrderedAnnotation, AgentAnnotation,
 	}
+}
+
+// Relevant returns the annotations of a node that decisions can depend on. Others write theirs every minute.
+func Relevant(node *corev1.Node) map[string]string {
+	out := map[string]string{}
+	for name, value := range node.Annotations {
+		if strings.HasPrefix(name, "opcrew.io/") || strings.HasPrefix(name, "machineconfiguration.openshift.io/") {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // Updating is the taint of a node that has still to change, and Startup that of a new node.
@@ -67,19 +80,4 @@ func Report(node *corev1.Node) machineorder.Report {
 		return machineorder.Report{}
 	}
 	return report
-}
-
-// Updated returns the time at which the node completed a configuration; zero if it is not recorded.
-func Updated(node *corev1.Node, config string) time.Time {
-	name, text, _ := strings.Cut(node.Annotations[UpdatedAnnotation], " ")
-	at, err := time.Parse(time.RFC3339, text)
-	if name != config || err != nil {
-		return time.Time{}
-	}
-	return at
-}
-
-// UpdatedAt returns the value of UpdatedAnnotation.
-func UpdatedAt(config string, at time.Time) string {
-	return config + " " + at.UTC().Format(time.RFC3339)
 }

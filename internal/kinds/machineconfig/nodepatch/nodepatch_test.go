@@ -42,7 +42,7 @@ func apply(node *corev1.Node, data []byte) (*corev1.Node, error) {
 
 func all() *Edit {
 	e := &Edit{}
-	e.Cordon()
+	e.Cordon(time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC))
 	e.Annotate(machineorder.DesiredConfig, "rendered-a")
 	e.Taint(Updating, true)
 	e.Taint(Startup, false)
@@ -94,8 +94,22 @@ func TestAPatchFailsIfTheNodeHasChanged(t *testing.T) {
 	}
 }
 
+func TestTheTimeOfACordonIsRecorded(t *testing.T) {
+	node := newNode(nil)
+	patch, _ := all().Patch(node)
+	got, err := apply(node, patch.Data)
+	if at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC); err != nil || !Cordoned(got).Equal(at) {
+		t.Errorf("expected the cordon of %s, got %v (%v)", at, got, err)
+	}
+	for _, text := range []string{"", "true", "now"} {
+		if got := Cordoned(newNode(map[string]string{CordonAnnotation: text})); !got.IsZero() {
+			t.Errorf("expected no time in %q, got %s", text, got)
+		}
+	}
+}
+
 func TestAnUncordonRemovesTheRecord(t *testing.T) {
-	node := newNode(map[string]string{CordonAnnotation: "true"})
+	node := newNode(map[string]string{CordonAnnotation: "2026-11-25T12:00:00Z"})
 	node.Spec.Unschedulable = true
 	e := &Edit{}
 	e.Uncordon()
@@ -108,7 +122,7 @@ func TestAnUncordonRemovesTheRecord(t *testing.T) {
 
 func TestTheTimeOfAnUpdateIsThatOfTheConfiguration(t *testing.T) {
 	at := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
-	node := newNode(map[string]string{UpdatedAnnotation: UpdatedAt("rendered-a", at)})
+	node := newNode(map[string]string{UpdatedAnnotation: Stamp("rendered-a", at)})
 	if got := Updated(node, "rendered-a"); !got.Equal(at) {
 		t.Errorf("expected %s, got %s", at, got)
 	}
@@ -118,7 +132,7 @@ func TestTheTimeOfAnUpdateIsThatOfTheConfiguration(t *testing.T) {
 			t.Errorf("expected no time in %q, got %s", text, got)
 		}
 	}
-	node.Annotations[UpdatedAnnotation] = UpdatedAt("rendered-a", at)
+	node.Annotations[UpdatedAnnotation] = Stamp("rendered-a", at)
 	if got := Updated(node, "rendered-b"); !got.IsZero() {
 		t.Errorf("expected no time for another configuration, got %s", got)
 	}

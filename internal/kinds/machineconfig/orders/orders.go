@@ -49,6 +49,12 @@ func New(to *Config, steps changes.Steps, skipDrain bool, drift mcfgv1.DriftPoli
 	return out
 }
 
+// Check returns why no order can name these steps, whatever the node is.
+func Check(to *Config, steps changes.Steps) error {
+	_, err := machineorder.EncodeOrder(New(to, steps, false, "", nil))
+	return err
+}
+
 // kubeletPort is the port of a kubelet that does not publish another one.
 const kubeletPort = 10250
 

@@ -66,6 +66,7 @@ var wrongs = []wrong{
 	{"a reference without a key", "storage: {files: [{path: /a, contents: {source: \"secret://infra/ntp\"}}]}", render.Invalid, "does not name a key of a Secret: write secret://<namespace>/<name>/<key>"},
 	{"a reference in opcrew's own form", "storage: {files: [{path: /a, contents: {source: \"data:application/vnd.opcrew.secret,infra/ntp/keys\"}}]}", render.Invalid, "is reserved for opcrew"},
 	{"a unit without a suffix", "systemd: {units: [{name: a}]}", render.Invalid, "systemd.units[0].name: "},
+	{"the unit of the machine agent", "systemd: {units: [{name: opcrew-machine.service, enabled: false}]}", render.Invalid, "is the machine agent itself"},
 	{"a unit's name with a slash", "systemd: {units: [{name: ../../a.service}]}", render.Invalid, "is not the name of a unit"},
 	{"a drop-in's name with a slash", "systemd: {units: [{name: a.service, dropins: [{name: ../b.conf}]}]}", render.Invalid, "is not the name of a drop-in"},
 	{"a drop-in without .conf", "systemd: {units: [{name: a.service, dropins: [{name: b}]}]}", render.Invalid, "end the name in .conf"},

@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 // dropInName matches names of drop-ins. They become file names, so they must not contain a slash.
@@ -21,6 +22,9 @@ func checkUnits(units []types.Unit, n *notes) {
 		field := fmt.Sprintf("%s.systemd.units[%d]", configField, i)
 		if !hostconfig.IsUnit(unit.Name) {
 			n.invalid(field+".name", `%q is not the name of a unit: write letters, digits, ':', '.', '_', '@', '-' and '\', and a suffix such as .service`, unit.Name)
+		}
+		if unit.Name == machineorder.Unit {
+			n.invalid(field+".name", "%s is the machine agent itself, which opcrew installs: remove the unit", unit.Name)
 		}
 		for j, dropIn := range unit.Dropins {
 			if !dropInName.MatchString(dropIn.Name) {

@@ -5,15 +5,17 @@ package rollout
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 )
 
 // paused begins nothing in a paused pool.
 func paused(in *Input) Verdict {
 	if in.Pool.Paused {
-		return wait(mcfgv1.ReasonPaused, "pool %s is paused: set spec.paused: false to update the node", in.Pool.Name)
+		return wait(mcfgv1.ReasonPaused, "pool %s is paused: set spec.paused: false and remove the annotation %s to update the node", in.Pool.Name, common.PausedAnnotation)
 	}
 	return Verdict{}
 }
@@ -34,11 +36,14 @@ func notReady(in *Input) Verdict {
 }
 
 func kured(in *Input) Verdict {
-	if in.Node.Name == in.Kured {
+	if in.isLocked(in.Node) {
 		return wait(mcfgv1.ReasonOtherReboot, "kured holds its lock for this node: it follows when kured has rebooted it; if kured is gone, remove the lock")
 	}
 	return Verdict{}
 }
+
+// isLocked reports whether kured reboots a node, or is about to.
+func (c *Cluster) isLocked(n *Node) bool { return slices.Contains(c.Kured, n.Name) }
 
 // occupied returns why a node counts as unavailable; empty if it does not. A node that is being updated counts from its
 // order until it has soaked, even while its pods run.
@@ -56,7 +61,7 @@ func (c *Cluster) occupied(n *Node) string {
 		return "not ready"
 	case c.missedGate(n):
 		return "not healthy after its update"
-	case n.Name == c.Kured:
+	case c.isLocked(n):
 		return "locked by kured"
 	case c.soaking(n):
 		return "just updated"

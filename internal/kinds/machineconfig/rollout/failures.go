@@ -81,7 +81,7 @@ func retarget(in *Input) Verdict {
 
 // abandoned reports whether a node has completed an update, did not become healthy, and is not in the hands of others.
 func (c *Cluster) abandoned(n *Node) bool {
-	return c.missedGate(n) && n.Cordon != Foreign && n.Name != c.Kured
+	return c.missedGate(n) && n.Cordon != Foreign && !c.isLocked(n)
 }
 
 // otherControlPlane returns another control-plane node that is being updated, if the node is a control-plane node; nil

@@ -102,7 +102,7 @@ func badBegin(c rollout.Cluster, n *rollout.Node) string {
 	switch {
 	case n.Cordon == rollout.Foreign:
 		return "an order for a node that others cordoned"
-	case n.Name == c.Kured:
+	case slices.Contains(c.Kured, n.Name):
 		return "an order for a node that kured reboots"
 	case !n.Ready && (n.Health.Met || n.Health.Applied.IsZero()):
 		return "an order for a node that is not ready, and has not failed an update"
@@ -129,11 +129,12 @@ func badDrain(c rollout.Cluster, n *rollout.Node, v rollout.NodeVerdict) string 
 	return ""
 }
 
-func badUncordon(_ rollout.Cluster, n *rollout.Node, v rollout.NodeVerdict) string {
+func badUncordon(c rollout.Cluster, n *rollout.Node, v rollout.NodeVerdict) string {
+	restored := n.Phase == rollout.Failed && n.Reverted && poolOf(c, n) == nil
 	switch {
 	case v.Action == rollout.Uncordon && n.Cordon != rollout.Ours:
 		return "removes a cordon that is not opcrew's"
-	case v.Action == rollout.Uncordon && n.Phase != rollout.WantsUncordon && n.Phase != rollout.Idle:
+	case v.Action == rollout.Uncordon && n.Phase != rollout.WantsUncordon && n.Phase != rollout.Idle && !restored:
 		return "uncordons a node that is being updated"
 	case v.Action == rollout.ConfirmUncordon && n.Phase != rollout.WantsUncordon:
 		return "confirms what no agent asked"
@@ -179,7 +180,7 @@ func tooManyDown(c rollout.Cluster, seen map[string]rollout.NodeVerdict) string 
 // isDown reports whether a node is unavailable: cordoned, not ready, changing, about to be rebooted by kured, or
 // updated and not known to be healthy.
 func isDown(c rollout.Cluster, n *rollout.Node) bool {
-	if n.Phase != rollout.Idle || n.Cordon != rollout.NotCordoned || !n.Ready || n.Name == c.Kured {
+	if n.Phase != rollout.Idle || n.Cordon != rollout.NotCordoned || !n.Ready || slices.Contains(c.Kured, n.Name) {
 		return true
 	}
 	p := poolOf(c, n)

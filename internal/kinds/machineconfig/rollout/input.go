@@ -16,8 +16,8 @@ type Cluster struct {
 	Nodes []*Node
 	// EtcdTrouble says why etcd is not healthy; empty if it is.
 	EtcdTrouble string
-	// Kured is the name of the node that holds kured's reboot lock; empty if none does.
-	Kured string
+	// Kured are the nodes that hold kured's reboot lock.
+	Kured []string
 
 	tallies map[*Pool]*tally
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 )
@@ -92,6 +93,21 @@ func TestAPoolIsReadFromItsObject(t *testing.T) {
 	object.Spec.Rollout.Canary.Soak = "2h"
 	if got := rollout.NewPool(object, target).Rollout; got.CanarySoak != 2*time.Hour || got.Soak != time.Minute {
 		t.Errorf("expected a soak time of the canary of its own, got %+v", got)
+	}
+}
+
+func TestAPoolIsPausedByItsSpecOrByTheAnnotation(t *testing.T) {
+	for value, want := range map[string]bool{"true": true, "": true, "false": false} {
+		object := &mcfgv1.MachineConfigPool{}
+		object.Annotations = map[string]string{common.PausedAnnotation: value}
+		if got := rollout.NewPool(object, target).Paused; got != want {
+			t.Errorf("the annotation %q: expected paused to be %t, got %t", value, want, got)
+		}
+	}
+	object := &mcfgv1.MachineConfigPool{}
+	object.Spec.Paused = true
+	if !rollout.NewPool(object, target).Paused {
+		t.Error("expected spec.paused to pause the pool")
 	}
 }
 

@@ -47,7 +47,23 @@ func TestAnUpdateTakesItsStepsInOrder(t *testing.T) {
 		{"a user's cordon stays", cluster(node("a", has(target), foreign), other), nil},
 		{"the only node is not drained", cluster(node("a", is(rollout.WantsDrain))), []string{"a ConfirmDrain"}},
 		{"a node of no pool is left alone", cluster(node("a", in()), other), nil},
+		{"a node of no pool that was reverted is uncordoned", cluster(node("a", in(), is(rollout.Failed), ours, reverted), other), []string{"a Uncordon"}},
+		{"a node of no pool whose host may be broken stays cordoned", cluster(node("a", in(), is(rollout.Failed), ours), other), []string{"a waits: NodeFailed"}},
 		{"a pool without a configuration waits", cluster(node("a"), pool("worker", renders(""))), []string{"a waits: InvalidConfig"}},
+	})
+}
+
+func TestALostNodeAndASilentAgentAreNamed(t *testing.T) {
+	other := node("z", has(target))
+	check(t, []story{
+		{"a node reboots", cluster(node("a", is(rollout.Working), down, orderedBefore(time.Hour)), other), []string{"a waits: Updating"}},
+		{"a node does not come back", cluster(node("a", is(rollout.Working), lost, orderedBefore(time.Hour)), other), []string{"a waits: NodeNotReady"}},
+		{"a node that was lost before has just got a correction", cluster(node("a", is(rollout.Working), lost, orderedBefore(time.Minute)), other), []string{"a waits: Updating"}},
+		{"a node is lost before its agent begins", cluster(node("a", is(rollout.Ordered), lost, orderedBefore(time.Hour)), other), []string{"a waits: NodeNotReady"}},
+		{"an agent begins soon", cluster(node("a", is(rollout.Ordered), orderedBefore(time.Minute)), other), []string{"a waits: Updating"}},
+		{"an agent does not begin", cluster(node("a", is(rollout.Ordered), orderedBefore(10*time.Minute)), other), []string{"a waits: AgentSilent"}},
+		{"the agent of a new node does not begin", cluster(node("a", joining, wants(target), orderedBefore(time.Hour), func(n *rollout.Node) { n.Phase = rollout.Ordered }), other), []string{"a waits: AgentSilent"}},
+		{"a silent agent does not hide a correction", cluster(pool("worker", renders(newer)), node("a", is(rollout.Ordered), orderedBefore(time.Hour)), other), []string{"a Order rendered-3", "z waits: BudgetUsed"}},
 	})
 }
 
@@ -65,6 +81,7 @@ func TestEnoughNodesOfEachPoolStayAvailable(t *testing.T) {
 		{"a node that others cordoned is not updated", cluster(node("a", foreign)), []string{"a waits: Cordoned"}},
 		{"a node that is not ready is not updated", cluster(node("a", down)), []string{"a waits: NodeNotReady"}},
 		{"kured's lock counts, also before it cordons", cluster(node("a"), node("b", has(target)), lockedBy("b")), []string{"a waits: BudgetUsed"}},
+		{"each of several locks of kured counts", cluster(pool("worker", most("2")), node("a"), node("b", has(target)), node("c", has(target)), lockedBy("b", "c")), []string{"a waits: BudgetUsed"}},
 		{"a node that kured reboots is not updated", cluster(node("a"), lockedBy("a")), []string{"a waits: OtherReboot"}},
 		{"a step needs room in all pools of the node", cluster(pool("worker"), pool("infra", most("2")),
 			node("a", in("worker", "infra")), node("b", in("worker", "infra")), node("c", has(target), foreign)),
@@ -106,6 +123,7 @@ func TestAPausedPoolBeginsNothing(t *testing.T) {
 		{"an update to an earlier configuration is completed", cluster(paused, node("b", has(target)), node("a", is(rollout.WantsDrain), wants("rendered-0"), ours)), []string{"a Evict"}},
 		{"a cordon is removed", cluster(paused, node("a", is(rollout.WantsUncordon), ours)), []string{"a Uncordon"}},
 		{"a new node gets what the others have", cluster(paused, node("b"), node("a", joining)), []string{"a Order rendered-1 without a drain", "b waits: Paused"}},
+		{"also in the middle of an update", cluster(paused, node("b", has(target)), node("c"), node("a", joining)), []string{"a Order rendered-1 without a drain", "c waits: Paused"}},
 		{"a new node does not try a new configuration", cluster(pool("worker", isPaused, func(p *rollout.Pool) { p.Last = "" }), node("a", joining)), []string{"a waits: Paused"}},
 	})
 }

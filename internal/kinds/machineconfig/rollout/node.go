@@ -23,8 +23,13 @@ type Node struct {
 	Phase Phase
 	// Cordon is who has cordoned the node.
 	Cordon Cordon
-	// Ready is condition Ready of the node.
-	Ready bool
+	// Ready is condition Ready of the node, and ReadySince when it last changed.
+	Ready      bool
+	ReadySince time.Time
+	// Ordered is when the node got its order; zero if that is not recorded.
+	Ordered time.Time
+	// Reverted is set if the machine agent reported that the host has its previous configuration again.
+	Reverted bool
 	// Drained is set if no pod is left to evict.
 	Drained bool
 	// Joining is set until a new node has been configured for the first time. No pods of users run on it.

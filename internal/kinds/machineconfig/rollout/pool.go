@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 )
 
@@ -44,13 +45,18 @@ type Policy struct {
 // NewPool returns the pool of an object. target is the rendered configuration.
 func NewPool(p *mcfgv1.MachineConfigPool, target string) *Pool {
 	out := &Pool{
-		Name: p.Name, Target: target, Last: p.Status.Configuration.Name, Paused: p.Spec.Paused,
+		Name: p.Name, Target: target, Last: p.Status.Configuration.Name, Paused: IsPaused(p),
 		MaxUnavailable: p.Spec.MaxUnavailable, Rollout: newPolicy(p.Spec.Rollout),
 	}
 	if p.Status.RollBack != nil {
 		out.RolledBack = p.Status.RollBack.From
 	}
 	return out
+}
+
+// IsPaused reports whether a user paused a pool, in its spec or with the annotation that pauses objects of any kind.
+func IsPaused(p *mcfgv1.MachineConfigPool) bool {
+	return p.Spec.Paused || common.IsSet(p.Annotations, common.PausedAnnotation)
 }
 
 func newPolicy(r *mcfgv1.Rollout) Policy {

@@ -48,7 +48,7 @@ const (
 
 func (s *simulation) world() {
 	if s.tick == calm {
-		s.c.EtcdTrouble, s.c.Kured = "", ""
+		s.c.EtcdTrouble, s.c.Kured = "", nil
 	}
 	for _, n := range s.c.Nodes {
 		s.settle(n)

@@ -26,7 +26,7 @@ func random(r *rand.Rand) rollout.Cluster {
 		c.Nodes = append(c.Nodes, randomNode(r, fmt.Sprint("n", i)))
 	}
 	if r.IntN(6) == 0 {
-		c.Kured = c.Nodes[r.IntN(len(c.Nodes))].Name
+		c.Kured = []string{c.Nodes[r.IntN(len(c.Nodes))].Name}
 	}
 	return c
 }
@@ -52,7 +52,7 @@ func randomNode(r *rand.Rand, name string) *rollout.Node {
 	n.Cordon = pick(r, rollout.NotCordoned, rollout.NotCordoned, rollout.Ours, rollout.Foreign)
 	n.Drained = r.IntN(2) == 0
 	if r.IntN(5) == 0 {
-		down(n)
+		pick(r, down, lost)(n)
 	}
 	if r.IntN(4) == 0 {
 		applied(time.Duration(r.IntN(20))*time.Minute, r.IntN(2) == 0, time.Duration(r.IntN(20))*time.Minute)(n)
@@ -60,6 +60,7 @@ func randomNode(r *rand.Rand, name string) *rollout.Node {
 	if r.IntN(3) == 0 {
 		n.Phase = pick(r, rollout.Ordered, rollout.WantsDrain, rollout.Working, rollout.WantsUncordon, rollout.Failed, rollout.Refused)
 		n.Desired = pick(r, target, target, newer)
+		n.Ordered, n.Reverted = now.Add(-time.Duration(r.IntN(20))*time.Minute), n.Phase == rollout.Failed && r.IntN(2) == 0
 		if n.Phase == rollout.WantsUncordon {
 			n.Current = n.Desired
 		}
@@ -89,7 +90,7 @@ func TestNoDecisionBreaksAPromise(t *testing.T) {
 		"RollBack", string(rollout.Order), string(rollout.CordonNode), string(rollout.Evict), string(rollout.ConfirmDrain), string(rollout.Uncordon),
 		string(rollout.ConfirmUncordon), mcfgv1.ReasonPoolConflict, mcfgv1.ReasonInvalidConfig, mcfgv1.ReasonUnhealthy, mcfgv1.ReasonSoaking,
 		mcfgv1.ReasonUpdating, mcfgv1.ReasonNodeFailed, mcfgv1.ReasonNodeUnreconcilable, mcfgv1.ReasonTooManyFailures, mcfgv1.ReasonPaused, mcfgv1.ReasonCordoned,
-		mcfgv1.ReasonNodeNotReady, mcfgv1.ReasonOtherReboot, mcfgv1.ReasonEtcdUnhealthy, mcfgv1.ReasonBudgetUsed, mcfgv1.ReasonNoCanary,
+		mcfgv1.ReasonNodeNotReady, mcfgv1.ReasonOtherReboot, mcfgv1.ReasonEtcdUnhealthy, mcfgv1.ReasonBudgetUsed, mcfgv1.ReasonNoCanary, mcfgv1.ReasonAgentSilent,
 	} {
 		if seen[kind] == 0 {
 			t.Errorf("expected some of %d clusters to lead to %s, so that it is tried here: %v", seeds, kind, seen)
@@ -109,7 +110,7 @@ func TestNextDoesNotChangeItsInput(t *testing.T) {
 }
 
 func describe(c rollout.Cluster) string {
-	out := fmt.Sprintf("etcd %q, kured %q\n", c.EtcdTrouble, c.Kured)
+	out := fmt.Sprintf("etcd %q, kured %v\n", c.EtcdTrouble, c.Kured)
 	for _, p := range c.Pools {
 		out += fmt.Sprintf("pool %+v max %v\n", *p, p.MaxUnavailable)
 	}

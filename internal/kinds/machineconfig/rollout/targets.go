@@ -18,13 +18,15 @@ func (in *Input) goal() string {
 }
 
 // joinGoal returns the configuration for a new node: that of the pool if a node already has it, and otherwise the one
-// that the nodes last had together. A new node is the first to try a configuration only if there is no other, or if the
-// other failed on it.
+// that the nodes last had together, which a paused pool gives to all new nodes. A new node is the first to try a
+// configuration only if there is no other, or if the other failed on it.
 func (in *Input) joinGoal() string {
 	goal, others := in.Pool.goal(), in.tally(in.Pool)
 	switch {
 	case in.Node.Desired == goal || in.Node.Phase == Failed || in.Node.Phase == Refused:
 		return goal
+	case in.Pool.Paused && in.Pool.Last != "":
+		return in.Pool.Last
 	case others.proven || others.configured == 0 || in.Pool.Last == "":
 		return goal
 	}
@@ -41,11 +43,14 @@ func conflict(in *Input) Verdict {
 		strings.Join(custom, " and "))
 }
 
-// none leaves a node alone that no pool configures. Its machine agent still completes an order.
+// none leaves a node alone that no pool configures. Its machine agent still completes an order. Pods may come back to a
+// node that failed if its host is as it was before.
 func none(in *Input) Verdict {
 	switch {
 	case in.Pool != nil:
 		return Verdict{}
+	case in.Node.Phase == Failed && in.Node.Reverted && in.Node.Cordon == Ours:
+		return step(Uncordon)
 	case in.Node.Phase == Failed || in.Node.Phase == Refused:
 		return wait(mcfgv1.ReasonNodeFailed, "it could not get %s, and no pool selects it any more: label it for a pool, whose configuration it then gets", in.Node.Desired)
 	case in.Node.changing():
@@ -61,8 +66,7 @@ func unknown(in *Input) Verdict {
 	return Verdict{}
 }
 
-// join configures a new node. It has no pods of users, so the step needs no drain and no room in a budget. In a paused
-// pool it gets the configuration that the other nodes have.
+// join configures a new node. It has no pods of users, so the step needs no drain and no room in a budget.
 func join(in *Input) Verdict {
 	n := in.Node
 	if !n.Joining || n.Phase == Working || n.Phase == WantsDrain || n.Desired == in.goal() {
@@ -92,15 +96,4 @@ func updated(in *Input) Verdict {
 		return wait(mcfgv1.ReasonSoaking, "it has %s, and must be healthy for %s before another node takes its place", in.goal(), in.soak(in.Node))
 	}
 	return rest()
-}
-
-// working waits for the machine agent.
-func working(in *Input) Verdict {
-	switch {
-	case in.Node.Phase == Working:
-		return wait(mcfgv1.ReasonUpdating, "its machine agent applies %s", in.Node.Desired)
-	case in.Node.Phase == Ordered && in.Node.Desired == in.goal():
-		return wait(mcfgv1.ReasonUpdating, "its machine agent has not begun to apply %s", in.Node.Desired)
-	}
-	return Verdict{}
 }

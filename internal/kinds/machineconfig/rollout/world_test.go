@@ -59,9 +59,21 @@ func controlPlane(n *rollout.Node) { n.ControlPlane = true }
 func hostsOperator(n *rollout.Node) {
 	n.HostsOperator = true
 }
+
+// lost makes a node not ready for longer than the health gate allows.
+func lost(n *rollout.Node) {
+	down(n)
+	n.ReadySince = now.Add(-11 * time.Minute)
+}
+
+// orderedBefore sets how long before now the node got its order.
+func orderedBefore(ago time.Duration) nodeOption {
+	return func(n *rollout.Node) { n.Ordered = now.Add(-ago) }
+}
+func reverted(n *rollout.Node) { n.Reverted = true }
 func isCanary(n *rollout.Node) { n.Canary = true }
 func down(n *rollout.Node) {
-	n.Ready, n.Health.Met, n.Health.Since = false, false, now.Add(-time.Minute)
+	n.Ready, n.ReadySince, n.Health.Met, n.Health.Since = false, now.Add(-time.Minute), false, now.Add(-time.Minute)
 }
 func zone(name string) nodeOption {
 	return func(n *rollout.Node) { n.Zone = name }
@@ -120,8 +132,8 @@ func cluster(parts ...any) rollout.Cluster {
 func etcd(trouble string) func(*rollout.Cluster) {
 	return func(c *rollout.Cluster) { c.EtcdTrouble = trouble }
 }
-func lockedBy(node string) func(*rollout.Cluster) {
-	return func(c *rollout.Cluster) { c.Kured = node }
+func lockedBy(nodes ...string) func(*rollout.Cluster) {
+	return func(c *rollout.Cluster) { c.Kured = nodes }
 }
 
 // text describes a decision, one line per node: its step, or the reason for which it waits.

@@ -32,7 +32,9 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools, around *Neighbours, troubles *Tro
 		Tools: r.Tools,
 		New:   func() *corev1.Namespace { return &corev1.Namespace{} },
 		Kind:  r,
-		After: func(ns *corev1.Namespace, _ facts, done kit.Outcome) { r.troubles.CarriedOut(ns.Name, done) },
+		After: func(ns *corev1.Namespace, _ facts, _ decision, done kit.Outcome) {
+			r.troubles.CarriedOut(ns.Name, done)
+		},
 		Forget: []func(client.ObjectKey){func(key client.ObjectKey) {
 			r.checked.Delete(key.Name)
 			r.around.Forget(key.Name)
