@@ -149,7 +149,7 @@ func hasName(all []*mcfgv1.MachineConfig, name string) bool {
 // key returns the key for hashes of secret data; nil if it does not exist yet.
 func (r *poolReconciler) key(ctx context.Context, pool *mcfgv1.MachineConfigPool) ([]byte, error) {
 	secret := &corev1.Secret{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: machineorder.Namespace, Name: keyName(pool)}, secret)
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: keyNamespace, Name: keyName(pool)}, secret)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

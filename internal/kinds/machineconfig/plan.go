@@ -36,7 +36,7 @@ func (r *poolReconciler) Plan(pool *mcfgv1.MachineConfigPool, f facts, d decisio
 		Children: children(pool, f),
 		Prune:    []client.ObjectList{&mcfgv1.MachineConfigList{}, &corev1.SecretList{}},
 		Stays: func(object client.Object) bool {
-			return d.needed[object.GetName()] || object.GetName() == keyName(pool)
+			return d.needed[object.GetName()] || isKey(pool, object)
 		},
 		Again: again(f, d),
 	}

@@ -62,6 +62,16 @@ func TestAMachineAgentMayOnlyReportAboutItsOwnNode(t *testing.T) {
 	}
 }
 
+func TestAMachineAgentCannotReadTheKeysOfHashes(t *testing.T) {
+	env.Deployed(t)
+	agent := agentOf(t, env.Nodes(t, 1, testenv.NodeSpec{Prefix: "curious"})[0])
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: keys, Name: "hash-key-curious"}}
+	create(t, key)
+	if err := agent.Get(t.Context(), client.ObjectKeyFromObject(key), &corev1.Secret{}); !apierrors.IsForbidden(err) {
+		t.Errorf("expected an agent not to be able to read the key of a pool, got %v", err)
+	}
+}
+
 func requestToken(t *testing.T, agent client.Client, bound *corev1.Node) error {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: machineorder.Namespace, Name: machineorder.ServiceAccount}}
 	request := &authenticationv1.TokenRequest{}
@@ -70,6 +80,9 @@ func requestToken(t *testing.T, agent client.Client, bound *corev1.Node) error {
 	}
 	return agent.SubResource("token").Create(t.Context(), account, request)
 }
+
+// keys is the namespace with the keys of hashes.
+const keys = "opcrew-machine-keys"
 
 // author returns a client of a user who may write MachineConfigs, and configure the machines of one pool.
 func author(t *testing.T, name, pool string) client.Client {
@@ -142,6 +155,9 @@ func TestDataOfSecretsReachesHostsAndNoOtherObject(t *testing.T) {
 	})
 	merge(t, mc, `{"metadata":{"annotations":{"example.com/by":"admin"}},"spec":{"kernelArguments":["quiet"]}}`) // now by the administrator
 	p := awaitUpdated(t, "sealed", 1, "")
+	if err := env.Client.Get(t.Context(), client.ObjectKey{Namespace: keys, Name: "hash-key-sealed"}, &corev1.Secret{}); err != nil {
+		t.Errorf("expected the key of the pool's hashes where agents have no rights, got %v", err)
+	}
 	delivered := &corev1.Secret{}
 	if err := env.Client.Get(t.Context(), client.ObjectKey{Namespace: machineorder.Namespace, Name: p.Spec.Configuration.Name}, delivered); err != nil {
 		t.Fatal(err)
