@@ -63,6 +63,7 @@ func Kind() kit.Registration {
 			"machineconfigpools.machineconfiguration.openshift.io",
 		},
 		OptIn:       true,
+		Outside:     "nodes get no configurations, because only the account of the deployed operator may write them into pools",
 		AddToScheme: mcfgv1.AddToScheme,
 		Cache:       cached,
 		Setup:       setup,

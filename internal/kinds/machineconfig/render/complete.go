@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
@@ -89,8 +90,17 @@ func copyFiles(files []hostconfig.File) []hostconfig.File {
 	return out
 }
 
-// name returns the name of a configuration: rendered-<pool>-<hash of its content>. The hash has as many digits as in
-// OpenShift.
+// hashBytes is how many bytes of the hash are in the name of a configuration. OpenShift's names have as many.
+const hashBytes = 16
+
+// IsName reports whether a name is one that Complete gives to configurations of a pool. Names for pool worker-gpu also
+// begin with rendered-worker-, so the length of the rest counts.
+func IsName(pool, name string) bool {
+	hash, found := strings.CutPrefix(name, "rendered-"+pool+"-")
+	return found && len(hash) == 2*hashBytes && strings.Trim(hash, "0123456789abcdef") == ""
+}
+
+// name returns the name of a configuration: rendered-<pool>-<hash of its content>.
 func name(pool string, config hostconfig.Config) string {
 	config.Name = ""
 	raw, err := marshal(config)
@@ -98,5 +108,5 @@ func name(pool string, config hostconfig.Config) string {
 		panic("a configuration cannot be encoded: " + err.Error())
 	}
 	sum := sha256.Sum256(raw)
-	return fmt.Sprintf("rendered-%s-%s", pool, hex.EncodeToString(sum[:16]))
+	return fmt.Sprintf("rendered-%s-%s", pool, hex.EncodeToString(sum[:hashBytes]))
 }
