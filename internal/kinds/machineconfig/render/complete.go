@@ -6,7 +6,6 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,24 +37,28 @@ func (r *Rendered) Complete(pool string, values Values, digest Digest) (hostconf
 	if n.failed() {
 		return hostconfig.Config{}, nil, n.err()
 	}
-	encoded := encodeHost(full, n)
+	encoded := encodeHost(full, len(r.Secrets) > 0, n)
 	return full, encoded, n.err()
 }
 
 // encodeHost checks a configuration as a host would, and encodes it.
-func encodeHost(full hostconfig.Config, n *notes) []byte {
+func encodeHost(full hostconfig.Config, secrets bool, n *notes) []byte {
 	if err := full.Check(); err != nil {
 		n.invalid(configField, "%v", err)
 		return nil
 	}
 	encoded, err := hostconfig.Encode(full)
-	if err != nil {
+	switch {
+	case err != nil && secrets: // the size would tell the size of the data
+		n.add(TooLarge, "spec", "the configuration with the data of its Secrets is too large: put large files into the image of the machine")
+	case err != nil:
 		n.add(TooLarge, "spec", "%v", err)
 	}
 	return encoded
 }
 
-// data returns the unpacked data of a Secret.
+// data returns the unpacked data of a Secret. More users can read the message than may read the Secret, so it is the
+// same whatever the data is.
 func (u SecretUse) data(values Values, limit int, n *notes) []byte {
 	data, ok := values(u.SecretKey)
 	if !ok {
@@ -63,11 +66,9 @@ func (u SecretUse) data(values Values, limit int, n *notes) []byte {
 		return nil
 	}
 	out, err := unpack(data, u.resource, limit)
-	switch {
-	case errors.Is(err, errTooLarge):
-		n.add(TooLarge, u.Field, "the unpacked contents of all files have more than %d bytes; put large files into the image of the machine", MaxUnpacked)
-	case err != nil:
-		n.invalid(u.Field, "%s: %v", u.SecretKey, err)
+	if err != nil {
+		n.invalid(u.Field, "the data of %s cannot be used: it must have the format in compression and the hash in verification.hash, if they are set, and all data of Secrets at most %d bytes",
+			u.SecretKey, MaxUnpacked)
 	}
 	return out
 }
