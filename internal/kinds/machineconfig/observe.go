@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -144,17 +142,4 @@ func hasName(all []*mcfgv1.MachineConfig, name string) bool {
 		}
 	}
 	return false
-}
-
-// key returns the key for hashes of secret data; nil if it does not exist yet.
-func (r *poolReconciler) key(ctx context.Context, pool *mcfgv1.MachineConfigPool) ([]byte, error) {
-	secret := &corev1.Secret{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: keyNamespace, Name: keyName(pool)}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", keyName(pool), err)
-	}
-	return secret.Data[keyField], nil
 }

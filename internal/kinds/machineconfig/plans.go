@@ -52,15 +52,3 @@ func planFor(pool *mcfgv1.MachineConfigPool, f facts, from, to *orders.Config) m
 	out.Summary = changes.Summary(all, steps)
 	return out
 }
-
-// publicDigest returns hashes for the status. The hash of content from a Secret depends on a key.
-func publicDigest(key []byte, secret ...map[string]bool) changes.Digest {
-	return func(path string, content []byte) string {
-		for _, paths := range secret {
-			if paths[path] {
-				return "secret-" + hashWith(key)(content)[:16]
-			}
-		}
-		return changes.SHA256(path, content)
-	}
-}
