@@ -6,6 +6,7 @@ package machineconfig
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -102,23 +103,30 @@ func (r *poolReconciler) machineConfigs(ctx context.Context) ([]*mcfgv1.MachineC
 	return pointers(list.Items), nil
 }
 
-// sources returns the MachineConfigs that a pool selects. Those that were rendered for a pool are no sources.
+// sources returns the MachineConfigs that a pool selects, except those that were rendered for a pool.
 func sources(pool *mcfgv1.MachineConfigPool, all []*mcfgv1.MachineConfig) []mcfgv1.MachineConfig {
 	selector := fleet.Selector(pool.Spec.MachineConfigSelector)
 	var out []mcfgv1.MachineConfig
 	for _, mc := range all {
-		if _, rendered := mc.Annotations[mcfgv1.GeneratedByAnnotation]; !rendered && mc.DeletionTimestamp == nil && selector.Matches(labelsOf(mc)) {
+		if !isRendered(mc) && mc.DeletionTimestamp == nil && selector.Matches(labelsOf(mc)) {
 			out = append(out, *mc)
 		}
 	}
 	return out
 }
 
+// isRendered reports whether a pool controls a MachineConfig. The annotation with the version of the operator is no
+// proof: in OpenShift, sources such as 00-worker have it too.
+func isRendered(mc *mcfgv1.MachineConfig) bool {
+	c := metav1.GetControllerOf(mc)
+	return c != nil && c.Kind == "MachineConfigPool" && strings.HasPrefix(c.APIVersion, mcfgv1.GroupVersion.Group+"/")
+}
+
 // renderedFor returns the MachineConfigs that opcrew rendered for a pool.
 func renderedFor(pool *mcfgv1.MachineConfigPool, all []*mcfgv1.MachineConfig) []*mcfgv1.MachineConfig {
 	var out []*mcfgv1.MachineConfig
 	for _, mc := range all {
-		if _, rendered := mc.Annotations[mcfgv1.GeneratedByAnnotation]; rendered && metav1.IsControlledBy(mc, pool) {
+		if metav1.IsControlledBy(mc, pool) {
 			out = append(out, mc)
 		}
 	}
