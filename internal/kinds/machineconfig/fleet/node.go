@@ -6,6 +6,7 @@ package fleet
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
@@ -18,8 +19,8 @@ func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node 
 		Name:         n.Name,
 		Zone:         n.Labels[corev1.LabelTopologyZone],
 		Pools:        f.poolsOf(n, selectors),
-		Current:      n.Annotations[machineorder.CurrentConfig],
-		Desired:      n.Annotations[machineorder.DesiredConfig],
+		Current:      configName(n.Annotations[machineorder.CurrentConfig]),
+		Desired:      configName(n.Annotations[machineorder.DesiredConfig]),
 		Phase:        Phase(n),
 		Cordon:       cordon(n),
 		Ready:        condition(n, corev1.NodeReady).Status == corev1.ConditionTrue,
@@ -27,6 +28,18 @@ func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node 
 		Joining:      nodepatch.Has(n, nodepatch.Startup),
 		ControlPlane: IsControlPlane(n),
 	}
+}
+
+// Unreadable is shown as the configuration of a node whose annotation is not the name of one.
+const Unreadable = "unreadable"
+
+// configName returns the name of a configuration. Agents and users can write 256 KiB into an annotation, and names are
+// in the status of pools, where this does not fit.
+func configName(text string) string {
+	if text == "" || len(text) <= validation.DNS1123SubdomainMaxLength && len(validation.IsDNS1123Subdomain(text)) == 0 {
+		return text
+	}
+	return Unreadable
 }
 
 // Phase returns what a node is doing, as its annotations show.
