@@ -37,6 +37,9 @@ func (r *Rendered) Complete(pool string, values Values, digest Digest) (hostconf
 	if n.failed() {
 		return hostconfig.Config{}, nil, n.err()
 	}
+	if len(r.Secrets) > 0 {
+		full.Salt = digest([]byte("salt of " + full.Name))
+	}
 	encoded := encodeHost(full, len(r.Secrets) > 0, n)
 	return full, encoded, n.err()
 }
