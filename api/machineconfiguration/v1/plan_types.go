@@ -39,7 +39,7 @@ type Plan struct {
 	// reboots is true if each node reboots.
 	// +optional
 	Reboots bool `json:"reboots,omitempty"`
-	// actions are carried out after the change, in this order, such as "Reload crio.service".
+	// actions are carried out after the change, in this order, such as "Reload crio.service". At most 32 are listed.
 	// +optional
 	// +listType=atomic
 	Actions []string `json:"actions,omitempty"`

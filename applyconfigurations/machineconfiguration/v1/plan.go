@@ -24,7 +24,7 @@ type PlanApplyConfiguration struct {
 	Drains *bool `json:"drains,omitempty"`
 	// reboots is true if each node reboots.
 	Reboots *bool `json:"reboots,omitempty"`
-	// actions are carried out after the change, in this order, such as "Reload crio.service".
+	// actions are carried out after the change, in this order, such as "Reload crio.service". At most 32 are listed.
 	Actions []string `json:"actions,omitempty"`
 	// changes are what changes on a node, sorted by path. At most 32 are listed; changeCount is the number of all.
 	Changes []ChangeApplyConfiguration `json:"changes,omitempty"`

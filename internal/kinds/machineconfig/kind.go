@@ -35,6 +35,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
 // Deliver configurations to machine agents, in a namespace of their own.
 // +kubebuilder:rbac:groups="",namespace=opcrew-machines,resources=secrets,verbs=get;list;watch;create;patch;delete
+// Keep the keys for hashes of secret data, in a namespace in which machine agents have no rights.
+// +kubebuilder:rbac:groups="",namespace=opcrew-machine-keys,resources=secrets,verbs=get;list;watch;create;patch;delete
 // Read the Secrets that MachineConfigs name, in namespaces where an administrator binds this role.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-machine-secrets
 // Find the pods of a node that is drained, and the pods of etcd.
@@ -61,6 +63,7 @@ func Kind() kit.Registration {
 			"machineconfigpools.machineconfiguration.openshift.io",
 		},
 		OptIn:       true,
+		Outside:     "nodes get no configurations, because only the account of the deployed operator may write them into pools",
 		AddToScheme: mcfgv1.AddToScheme,
 		Cache:       cached,
 		Setup:       setup,
@@ -69,8 +72,8 @@ func Kind() kit.Registration {
 
 func cached() map[client.Object]cache.ByObject {
 	secrets, pods := kit.Ours(), kit.Ours()
-	secrets.Namespaces = map[string]cache.Config{machineorder.Namespace: {}}
-	pods.Namespaces = secrets.Namespaces
+	secrets.Namespaces = map[string]cache.Config{machineorder.Namespace: {}, keyNamespace: {}}
+	pods.Namespaces = map[string]cache.Config{machineorder.Namespace: {}}
 	return map[client.Object]cache.ByObject{
 		&mcfgv1.MachineConfig{}:     {},
 		&mcfgv1.MachineConfigPool{}: {},

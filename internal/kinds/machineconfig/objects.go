@@ -14,22 +14,8 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
-// keyField is the key of the Secret with the key for hashes of secret data.
-const keyField = "key"
-
 // generatedBy is the version of the rendering in GeneratedByAnnotation.
 const generatedBy = "opcrew-v1"
-
-// keyPrefix begins the names of the Secrets with keys.
-const keyPrefix = "hash-key-"
-
-func keyName(pool *mcfgv1.MachineConfigPool) string { return keyPrefix + pool.Name }
-
-// keySecret declares the key for hashes of secret data. Only the operator can read it.
-func keySecret(pool *mcfgv1.MachineConfigPool, key []byte) *corev1ac.SecretApplyConfiguration {
-	return corev1ac.Secret(keyName(pool), machineorder.Namespace).
-		WithType(corev1.SecretTypeOpaque).WithImmutable(true).WithData(map[string][]byte{keyField: key})
-}
 
 // renderedConfig declares the rendered MachineConfig. References to Secrets stay references in it.
 func renderedConfig(r rendering) *mcfgv1ac.MachineConfigApplyConfiguration {

@@ -6,9 +6,8 @@ package machineconfig
 import (
 	"context"
 	"fmt"
+	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -104,23 +103,30 @@ func (r *poolReconciler) machineConfigs(ctx context.Context) ([]*mcfgv1.MachineC
 	return pointers(list.Items), nil
 }
 
-// sources returns the MachineConfigs that a pool selects. Those that were rendered for a pool are no sources.
+// sources returns the MachineConfigs that a pool selects, except those that were rendered for a pool.
 func sources(pool *mcfgv1.MachineConfigPool, all []*mcfgv1.MachineConfig) []mcfgv1.MachineConfig {
 	selector := fleet.Selector(pool.Spec.MachineConfigSelector)
 	var out []mcfgv1.MachineConfig
 	for _, mc := range all {
-		if _, rendered := mc.Annotations[mcfgv1.GeneratedByAnnotation]; !rendered && mc.DeletionTimestamp == nil && selector.Matches(labelsOf(mc)) {
+		if !isRendered(mc) && mc.DeletionTimestamp == nil && selector.Matches(labelsOf(mc)) {
 			out = append(out, *mc)
 		}
 	}
 	return out
 }
 
+// isRendered reports whether a pool controls a MachineConfig. The annotation with the version of the operator is no
+// proof: in OpenShift, sources such as 00-worker have it too.
+func isRendered(mc *mcfgv1.MachineConfig) bool {
+	c := metav1.GetControllerOf(mc)
+	return c != nil && c.Kind == "MachineConfigPool" && strings.HasPrefix(c.APIVersion, mcfgv1.GroupVersion.Group+"/")
+}
+
 // renderedFor returns the MachineConfigs that opcrew rendered for a pool.
 func renderedFor(pool *mcfgv1.MachineConfigPool, all []*mcfgv1.MachineConfig) []*mcfgv1.MachineConfig {
 	var out []*mcfgv1.MachineConfig
 	for _, mc := range all {
-		if _, rendered := mc.Annotations[mcfgv1.GeneratedByAnnotation]; rendered && metav1.IsControlledBy(mc, pool) {
+		if metav1.IsControlledBy(mc, pool) {
 			out = append(out, mc)
 		}
 	}
@@ -144,17 +150,4 @@ func hasName(all []*mcfgv1.MachineConfig, name string) bool {
 		}
 	}
 	return false
-}
-
-// key returns the key for hashes of secret data; nil if it does not exist yet.
-func (r *poolReconciler) key(ctx context.Context, pool *mcfgv1.MachineConfigPool) ([]byte, error) {
-	secret := &corev1.Secret{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: machineorder.Namespace, Name: keyName(pool)}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", keyName(pool), err)
-	}
-	return secret.Data[keyField], nil
 }

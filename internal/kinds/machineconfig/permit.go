@@ -44,7 +44,7 @@ func (r *poolReconciler) permit(ctx context.Context, pool *mcfgv1.MachineConfigP
 			return p, err
 		}
 	}
-	return r.permitSecrets(ctx, objects[1:], uses)
+	return r.permitSecrets(ctx, objects, uses)
 }
 
 func (r *poolReconciler) permitObject(ctx context.Context, object client.Object, pool string) (*problem, error) {
@@ -53,22 +53,35 @@ func (r *poolReconciler) permitObject(ctx context.Context, object client.Object,
 		return &problem{common.ReasonRequesterUnknown, fmt.Sprintf("annotation %s of %s is missing, so opcrew cannot check the rights of its author: apply the object again",
 			common.RequesterAnnotation, object.GetName())}, nil
 	}
-	return r.may(ctx, who, object.GetName(), authorizationv1.ResourceAttributes{Verb: "apply", Group: mcfgv1.GroupVersion.Group, Version: "*", Resource: "machines", Name: pool})
+	right := authorizationv1.ResourceAttributes{Verb: "apply", Group: mcfgv1.GroupVersion.Group, Version: "*", Resource: "machines", Name: pool}
+	if isPool(object) {
+		right.Name = "" // its requester chose its nodes, and can have chosen any
+	}
+	return r.may(ctx, who, object.GetName(), right)
 }
 
-// permitSecrets checks that each author of a MachineConfig may read the Secrets that the merged configuration uses. A
-// MachineConfig can override a part of another one, so the authors answer for the result together.
-func (r *poolReconciler) permitSecrets(ctx context.Context, configs []client.Object, uses []render.SecretUse) (*problem, error) {
-	seen := map[string]bool{}
+func isPool(object client.Object) bool {
+	_, is := object.(*mcfgv1.MachineConfigPool)
+	return is
+}
+
+// permitSecrets checks the rights to the Secrets that the merged configuration uses: those of the author of each
+// MachineConfig that names the Secret, and those of the requester of the pool, who chose which nodes get it.
+func (r *poolReconciler) permitSecrets(ctx context.Context, objects []client.Object, uses []render.SecretUse) (*problem, error) {
+	type pair struct {
+		object client.Object
+		secret client.ObjectKey
+	}
+	seen := map[pair]bool{}
 	for _, use := range uses {
-		for _, mc := range configs {
-			key := mc.GetName() + " " + use.Namespace + "/" + use.Name
-			if seen[key] || !mentions(mc.(*mcfgv1.MachineConfig), use.SecretKey) {
+		for _, object := range objects {
+			key := pair{object, client.ObjectKey{Namespace: use.Namespace, Name: use.Name}}
+			if seen[key] || !mentions(object, use.SecretKey) {
 				continue
 			}
 			seen[key] = true
 			right := authorizationv1.ResourceAttributes{Namespace: use.Namespace, Verb: "get", Version: "v1", Resource: "secrets", Name: use.Name}
-			if p, err := r.may(ctx, requesterOf(mc), mc.GetName(), right); err != nil || p != nil {
+			if p, err := r.may(ctx, requesterOf(object), object.GetName(), right); err != nil || p != nil {
 				return p, err
 			}
 		}
@@ -87,12 +100,19 @@ func (r *poolReconciler) may(ctx context.Context, who *requester, object string,
 	if review.Status.Allowed {
 		return nil, nil
 	}
-	resource := right.Resource
-	if right.Group != "" {
-		resource += "." + right.Group
+	return &problem{common.ReasonRequesterMayNot, fmt.Sprintf("user %s, who last changed %s, may not %s %s: have an administrator grant the right, or apply %s as a user who has it",
+		who.Username, object, right.Verb, subject(right), object)}, nil
+}
+
+// subject names what a right is about.
+func subject(right authorizationv1.ResourceAttributes) string {
+	switch {
+	case right.Name == "":
+		return right.Resource + "." + right.Group + " of all pools"
+	case right.Group != "":
+		return right.Resource + "." + right.Group + " " + right.Name
 	}
-	return &problem{common.ReasonRequesterMayNot, fmt.Sprintf("user %s, who last changed %s, may not %s %s %s: have an administrator grant the right, or apply %s as a user who has it",
-		who.Username, object, right.Verb, resource, right.Name, object)}, nil
+	return right.Resource + " " + right.Name + " in namespace " + right.Namespace
 }
 
 func requesterOf(object client.Object) *requester {
@@ -117,8 +137,13 @@ func (r *poolReconciler) isBound(ctx context.Context) (bool, error) {
 	return fails && everywhere && denies && rule.DeletionTimestamp == nil && binding.DeletionTimestamp == nil, nil
 }
 
-// mentions reports whether a MachineConfig refers to a key of a Secret. One that cannot be rendered alone may.
-func mentions(mc *mcfgv1.MachineConfig, key render.SecretKey) bool {
+// mentions reports whether an object is responsible for the use of a key of a Secret: a MachineConfig that refers to
+// it, or that cannot be rendered alone and may refer to it, or the pool.
+func mentions(object client.Object, key render.SecretKey) bool {
+	mc, is := object.(*mcfgv1.MachineConfig)
+	if !is {
+		return true
+	}
 	alone, err := render.Render([]mcfgv1.MachineConfig{*mc})
 	if err != nil {
 		return true

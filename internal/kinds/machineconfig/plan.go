@@ -13,14 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
 const (
-	// rightsWait is the time between two checks of a right that a requester lacks.
+	// rightsWait is the time between two checks of a right that a requester lacks, or of a Secret that cannot be used.
 	rightsWait = time.Minute
 	// soakWait is the time between two looks at nodes that must stay healthy for a while.
 	soakWait = 2 * time.Second
@@ -40,7 +39,7 @@ func (r *poolReconciler) Plan(pool *mcfgv1.MachineConfigPool, f facts, d decisio
 		Children: children(pool, f),
 		Prune:    []client.ObjectList{&mcfgv1.MachineConfigList{}, &corev1.SecretList{}},
 		Stays: func(object client.Object) bool {
-			return d.needed[object.GetName()] || object.GetName() == keyName(pool)
+			return d.needed[object.GetName()] || isKey(pool, object)
 		},
 		Again: again(f, d),
 	}
@@ -64,12 +63,8 @@ func again(f facts, d decision) time.Duration {
 	if len(f.fleet.Kured) > 0 && len(d.verdicts) > 0 {
 		plan.LookAgain(kuredWait)
 	}
-	p := f.rendering.problem
-	if p != nil && (p.reason == common.ReasonRequesterMayNot || p.reason == mcfgv1.ReasonPolicyMissing || p.reason == mcfgv1.ReasonSecretMissing) {
-		plan.LookAgain(rightsWait)
-	}
-	if f.rendering.usesSecrets {
-		plan.LookAgain(secretAge)
+	if wait := f.rendering.lasts(); wait > 0 {
+		plan.LookAgain(wait)
 	}
 	return plan.Again
 }
@@ -80,7 +75,7 @@ func children(pool *mcfgv1.MachineConfigPool, f facts) []ensure.Child {
 		return nil
 	}
 	var out []ensure.Child
-	if f.rendering.usesSecrets {
+	if f.rendering.usesSecrets && isUsable(f.key) {
 		out = append(out, ensure.Child{Object: keySecret(pool, f.key), Random: true, Once: true})
 		if f.rendering.newKey {
 			return out // the names of configurations contain hashes with the key, so the key must be stored first

@@ -11,6 +11,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/changes"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
 // mostExamples is how many nodes of a plan are named.
@@ -43,25 +44,19 @@ func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) (out []mcfgv1
 // planFor describes a change. The difference to a configuration that no longer exists is unknown.
 func planFor(pool *mcfgv1.MachineConfigPool, f facts, from, to *orders.Config) mcfgv1.Plan {
 	steps := orders.Required([]*orders.Config{from}, to, pool.Spec.NodeDisruptionPolicy)
-	out := mcfgv1.Plan{Drains: steps.Drains(), Reboots: steps.Reboots(), Actions: steps.Strings()}
+	out := mcfgv1.Plan{Drains: steps.Drains(), Reboots: steps.Reboots(), Actions: firstActions(steps)}
 	if from == nil {
 		out.Summary = "The difference is unknown, because the configuration of the nodes no longer exists; reboots the node"
 		return out
 	}
 	all := changes.Diff(from.Config, to.Config, publicDigest(f.key, from.Secret, to.Secret))
 	out.Changes, out.ChangeCount = changes.Status(all)
-	out.Summary = changes.Summary(all, steps)
+	out.Summary = condition.Cut(changes.Summary(all, steps), maxMessage)
 	return out
 }
 
-// publicDigest returns hashes for the status. The hash of content from a Secret depends on a key.
-func publicDigest(key []byte, secret ...map[string]bool) changes.Digest {
-	return func(path string, content []byte) string {
-		for _, paths := range secret {
-			if paths[path] {
-				return "secret-" + hashWith(key)(content)[:16]
-			}
-		}
-		return changes.SHA256(path, content)
-	}
+// firstActions returns as many actions as fit into the status.
+func firstActions(steps changes.Steps) []string {
+	all := steps.Strings()
+	return all[:min(len(all), mcfgv1.MaxChanges)]
 }

@@ -28,7 +28,7 @@ func TestAConfigurationIsRecordedOnlyWhenAllNodesAreHealthyWithIt(t *testing.T) 
 		"not healthy yet":     unhealthy(newNode("a", target, nil), time.Minute, 2*time.Minute),
 		"not healthy in time": unhealthy(newNode("a", target, nil), time.Hour, 2*time.Hour),
 	} {
-		if got := reported(newPool(), facts{}, kit.Outcome{}, n).Status.Configuration.Name; got != "rendered-gold-1" {
+		if got := reported(newPool(), facts{}, kit.Outcome{}, n).Status.Configuration.Name; got != earlier {
 			t.Errorf("%s: expected the earlier configuration to stay recorded, got %s", name, got)
 		}
 	}
@@ -43,10 +43,10 @@ func TestAnUpdateOfTheOnlyNodeThatMissesTheGateIsRolledBack(t *testing.T) {
 	p.Spec.Rollout = &mcfgv1.Rollout{OnFailure: mcfgv1.FailureRollBack}
 	node := unhealthy(newNode("a", target, nil), time.Hour, 2*time.Hour)
 	p = reported(p, facts{}, kit.Outcome{}, node)
-	if back := p.Status.RollBack; back == nil || back.To != "rendered-gold-1" {
+	if back := p.Status.RollBack; back == nil || back.To != earlier {
 		t.Fatalf("expected a return to the earlier configuration, got %+v", back)
 	}
-	if p = reported(p, facts{}, kit.Outcome{}, node); p.Status.Configuration.Name != "rendered-gold-1" || p.Status.RollBack == nil {
+	if p = reported(p, facts{}, kit.Outcome{}, node); p.Status.Configuration.Name != earlier || p.Status.RollBack == nil {
 		t.Errorf("expected the record to stay until the node has returned, got %+v", p.Status)
 	}
 }

@@ -5,31 +5,24 @@ package machineconfig
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
 
-// secretAge is how old the data of users' Secrets may be. opcrew does not watch them, because the layer that changes
-// nodes must not be able to read all Secrets.
-const secretAge = time.Hour
-
-// rendering is the configuration of a pool, or why there is none. The process remembers it until its sources change.
+// rendering is the configuration of a pool, or why there is none. The process remembers it until its sources change or
+// it is over.
 type rendering struct {
 	// of identifies the sources, and at is the time at which they were read.
 	of string
@@ -47,6 +40,21 @@ type rendering struct {
 // problem is why a configuration cannot be rendered, or must not be applied.
 type problem struct{ reason, message string }
 
+// lasts returns how long the rendering is valid if its sources do not change; zero for ever. Rights can change at any
+// time, and so can Secrets, which opcrew does not watch.
+func (r *rendering) lasts() time.Duration {
+	passes := r.problem != nil && slices.Contains([]string{common.ReasonRequesterMayNot, mcfgv1.ReasonPolicyMissing}, r.problem.reason)
+	switch {
+	case passes || r.problem != nil && r.usesSecrets:
+		return rightsWait
+	case r.usesSecrets:
+		return secretAge
+	}
+	return 0
+}
+
+func (r *rendering) isOver(now time.Time) bool { return r.lasts() > 0 && now.Sub(r.at) >= r.lasts() }
+
 // name returns the name of the configuration; empty if there is none.
 func (r *rendering) name() string {
 	if r.problem != nil {
@@ -55,59 +63,67 @@ func (r *rendering) name() string {
 	return r.host.Name
 }
 
-// render returns the configuration of a pool. It checks the rights of the requesters if the result is new.
+// render returns the configuration of a pool.
 func (r *poolReconciler) render(ctx context.Context, pool *mcfgv1.MachineConfigPool, configs []mcfgv1.MachineConfig, key *[]byte) (rendering, error) {
-	of, now := identify(pool, configs), r.Clock.Now()
-	if old := r.renderings.Get(pool.Name); old != nil && old.of == of && (!old.usesSecrets || now.Sub(old.at) < secretAge) {
+	of, now := identify(pool, configs, *key), r.Clock.Now()
+	if old := r.renderings.Get(pool.Name); old != nil && old.of == of && !old.isOver(now) {
 		return *old, nil
 	}
 	out := rendering{of: of, at: now}
-	if err := r.merge(ctx, configs, pool.Name, key, &out); err != nil {
+	if err := r.merge(ctx, pool, configs, key, &out); err != nil {
 		return out, err
 	}
-	if out.problem == nil && out.host.Name != fleet.Target(pool) {
-		var err error
-		if out.problem, err = r.permit(ctx, pool, configs, out.rendered.Secrets); err != nil || out.problem != nil {
-			return out, err // not remembered, because rights can change at any time
-		}
+	if out.newKey && out.problem != nil {
+		*key, out.newKey = nil, false // nothing is delivered, so the key is not stored
 	}
-	if !out.newKey && (out.problem == nil || !out.usesSecrets) {
+	if !out.newKey {
 		r.renderings.Set(pool.Name, &out)
 	}
 	return out, nil
 }
 
-// identify returns a text that changes when a source of a pool changes.
-func identify(pool *mcfgv1.MachineConfigPool, configs []mcfgv1.MachineConfig) string {
-	parts := []string{string(pool.UID)}
+// identify returns a text that changes when a source of a pool changes, its requester, or whether it has a key.
+func identify(pool *mcfgv1.MachineConfigPool, configs []mcfgv1.MachineConfig, key []byte) string {
+	parts := []string{string(pool.UID), pool.Annotations[common.RequesterAnnotation], fmt.Sprintf("%t %x", key == nil, key)}
 	for _, mc := range configs {
 		parts = append(parts, mc.Name, string(mc.UID), mc.ResourceVersion)
 	}
 	return strings.Join(parts, " ")
 }
 
-// merge renders the MachineConfigs, and puts the data of Secrets in.
-func (r *poolReconciler) merge(ctx context.Context, configs []mcfgv1.MachineConfig, pool string, key *[]byte, out *rendering) error {
-	rendered, err := render.Render(configs)
-	if err != nil {
+// merge renders the MachineConfigs, and puts the data of Secrets in. It reads no Secret before it has checked the rights
+// of the requesters, because even a message about the data would be a fact about it.
+func (r *poolReconciler) merge(ctx context.Context, pool *mcfgv1.MachineConfigPool, configs []mcfgv1.MachineConfig, key *[]byte, out *rendering) error {
+	var err error
+	if out.rendered, err = render.Render(configs); err != nil {
 		out.problem = problemOf(err)
 		return nil
 	}
-	out.rendered, out.usesSecrets = rendered, len(rendered.Secrets) > 0
-	if out.usesSecrets && len(*key) == 0 {
-		*key, out.newKey = newKey(), true
+	if out.usesSecrets = len(out.rendered.Secrets) > 0; out.usesSecrets {
+		if out.problem, err = r.permit(ctx, pool, configs, out.rendered.Secrets); err != nil || out.problem != nil {
+			return err
+		}
+		out.takeKey(pool, key)
 	}
-	values, denied, err := r.values(ctx, rendered.Secrets)
+	if out.problem == nil {
+		err = r.complete(ctx, pool, *key, out)
+	}
+	if isNew := out.host.Name != fleet.Target(pool); isNew && !out.usesSecrets && err == nil && out.problem == nil {
+		out.problem, err = r.permit(ctx, pool, configs, nil)
+	}
+	return err
+}
+
+// complete puts the data of Secrets into the configuration.
+func (r *poolReconciler) complete(ctx context.Context, pool *mcfgv1.MachineConfigPool, key []byte, out *rendering) error {
+	values, denied, err := r.values(ctx, out.rendered.Secrets)
 	if err != nil || denied != nil {
 		out.problem = denied
 		return err
 	}
-	host, encoded, err := rendered.Complete(pool, values, hashWith(*key))
-	if err != nil {
+	if out.host, out.encoded, err = out.rendered.Complete(pool.Name, values, hashWith(key)); err != nil {
 		out.problem = problemOf(err)
-		return nil
 	}
-	out.host, out.encoded = host, encoded
 	return nil
 }
 
@@ -125,52 +141,6 @@ func problemOf(err error) *problem {
 		}
 	}
 	return &problem{reason, err.Error()}
-}
-
-// values reads the Secrets that a configuration names from the API server.
-func (r *poolReconciler) values(ctx context.Context, uses []render.SecretUse) (render.Values, *problem, error) {
-	secrets := map[client.ObjectKey]*corev1.Secret{}
-	for _, use := range uses {
-		key := client.ObjectKey{Namespace: use.Namespace, Name: use.Name}
-		if _, read := secrets[key]; read {
-			continue
-		}
-		secret := &corev1.Secret{}
-		switch err := r.Live.Get(ctx, key, secret); {
-		case apierrors.IsForbidden(err):
-			return nil, unreadable(key), nil
-		case client.IgnoreNotFound(err) != nil:
-			return nil, nil, fmt.Errorf("read Secret %s: %w", key, err)
-		}
-		secrets[key] = secret
-	}
-	return func(k render.SecretKey) ([]byte, bool) {
-		data, found := secrets[client.ObjectKey{Namespace: k.Namespace, Name: k.Name}].Data[k.Key]
-		return data, found
-	}, nil, nil
-}
-
-// secretsRole is the role with which an administrator lets opcrew read the Secrets of a namespace.
-const secretsRole = "opcrew-machine-secrets"
-
-func unreadable(key client.ObjectKey) *problem {
-	return &problem{mcfgv1.ReasonSecretMissing, fmt.Sprintf("opcrew may not read Secret %s in namespace %s: an administrator can grant it with kubectl create rolebinding "+
-		"opcrew-machine-secrets -n %s --clusterrole %s --serviceaccount opcrew-system:opcrew-machines", key.Name, key.Namespace, key.Namespace, secretsRole)}
-}
-
-func newKey() []byte {
-	out := make([]byte, sha256.Size)
-	_, _ = rand.Read(out) // never fails
-	return out
-}
-
-// hashWith returns the hash of secret data, by which no one without the key can guess short secrets.
-func hashWith(key []byte) func([]byte) string {
-	return func(data []byte) string {
-		mac := hmac.New(sha256.New, key)
-		mac.Write(data)
-		return hex.EncodeToString(mac.Sum(nil))
-	}
 }
 
 func labelsOf(object client.Object) labels.Set { return object.GetLabels() }

@@ -24,13 +24,17 @@ import (
 
 var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
-const target = "rendered-gold-2"
+// earlier and target are the configurations that the pool had and gets.
+const (
+	earlier = "rendered-gold-11111111111111111111111111111111"
+	target  = "rendered-gold-22222222222222222222222222222222"
+)
 
 func newPool() *mcfgv1.MachineConfigPool {
 	p := &mcfgv1.MachineConfigPool{ObjectMeta: metav1.ObjectMeta{Name: "gold"}}
 	p.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"gold": ""}}
 	p.Spec.Configuration.Name = target
-	p.Status.Configuration.Name = "rendered-gold-1"
+	p.Status.Configuration.Name = earlier
 	return p
 }
 
@@ -46,8 +50,8 @@ func newNode(name, config string, more annotations) *corev1.Node {
 }
 
 func failedNode(name, state string) *corev1.Node {
-	report := `{"config":"rendered-gold-2","phase":"Failed","message":"the disk is full"}`
-	return newNode(name, "rendered-gold-1", annotations{machineorder.DesiredConfig: target, machineorder.State: state, machineorder.ReportAnnotation: report})
+	report := `{"config":"` + target + `","phase":"Failed","message":"the disk is full"}`
+	return newNode(name, earlier, annotations{machineorder.DesiredConfig: target, machineorder.State: state, machineorder.ReportAnnotation: report})
 }
 
 // reported returns the status of a pool with nodes.
@@ -82,10 +86,10 @@ func TestTheConditionsFollowFromTheNodes(t *testing.T) {
 	}{
 		"no nodes":    {newPool(), nil, [4]string{"True NoNodes", "True NoNodes", "False NoNodes", "False Healthy"}},
 		"all updated": {newPool(), []*corev1.Node{newNode("a", target, nil)}, [4]string{"True AllUpdated", "True AllUpdated", "False AllUpdated", "False Healthy"}},
-		"one behind": {newPool(), []*corev1.Node{newNode("a", target, nil), newNode("b", "rendered-gold-1", nil)},
+		"one behind": {newPool(), []*corev1.Node{newNode("a", target, nil), newNode("b", earlier, nil)},
 			[4]string{"True Updating", "False Updating", "True Updating", "False Healthy"}},
-		"paused and behind":        {paused, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
-		"paused by the annotation": {annotated, []*corev1.Node{newNode("b", "rendered-gold-1", nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
+		"paused and behind":        {paused, []*corev1.Node{newNode("b", earlier, nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
+		"paused by the annotation": {annotated, []*corev1.Node{newNode("b", earlier, nil)}, [4]string{"True Paused", "False Paused", "False Paused", "False Healthy"}},
 		"one failed": {newPool(), []*corev1.Node{failedNode("a", machineorder.StateDegraded)},
 			[4]string{"False NodeFailed", "False Updating", "True Updating", "True NodeFailed"}},
 		"one unreconcilable": {newPool(), []*corev1.Node{failedNode("a", machineorder.StateUnreconcilable)},
@@ -112,9 +116,9 @@ func TestAProblemOfRenderingIsReportedFirst(t *testing.T) {
 }
 
 func TestWhatBlocksADrainIsReported(t *testing.T) {
-	n := newNode("a", "rendered-gold-1", annotations{
+	n := newNode("a", earlier, annotations{
 		machineorder.DesiredConfig: target, machineorder.State: machineorder.StateWorking, machineorder.DesiredDrain: "drain-" + target,
-		machineorder.ReportAnnotation: `{"config":"rendered-gold-2","phase":"Drain"}`, "opcrew.io/machine-cordoned": "2026-11-25T12:00:00Z",
+		machineorder.ReportAnnotation: `{"config":"` + target + `","phase":"Drain"}`, "opcrew.io/machine-cordoned": "2026-11-25T12:00:00Z",
 	})
 	n.Spec.Unschedulable = true
 	blocked := drain.Blocked{Pod: drain.Pod{Namespace: "shop", Name: "db"}, Budget: "db", Message: "PodDisruptionBudget db allows no disruption"}
@@ -129,7 +133,7 @@ func TestWhatBlocksADrainIsReported(t *testing.T) {
 }
 
 func TestDriftIsNotDegraded(t *testing.T) {
-	report := `{"config":"rendered-gold-2","phase":"Done","drift":["/etc/motd has other content"]}`
+	report := `{"config":"` + target + `","phase":"Done","drift":["/etc/motd has other content"]}`
 	p := reported(newPool(), facts{}, kit.Outcome{}, newNode("a", target, annotations{machineorder.ReportAnnotation: report}))
 	if text(p, mcfgv1.PoolDrifted) != "True Drift" || text(p, mcfgv1.PoolDegraded) != "False Healthy" || text(p, mcfgv1.PoolReady) != "True AllUpdated" {
 		t.Errorf("expected drift to be reported separately, got %v", p.Status.Conditions)
@@ -140,14 +144,14 @@ func TestTheStatusRecordsTheConfigurationOfAllNodes(t *testing.T) {
 	if got := reported(newPool(), facts{}, kit.Outcome{}, newNode("a", target, nil)).Status.Configuration.Name; got != target {
 		t.Errorf("expected %s, got %s", target, got)
 	}
-	if got := reported(newPool(), facts{}, kit.Outcome{}, newNode("a", target, nil), newNode("b", "rendered-gold-1", nil)).Status.Configuration.Name; got != "rendered-gold-1" {
+	if got := reported(newPool(), facts{}, kit.Outcome{}, newNode("a", target, nil), newNode("b", earlier, nil)).Status.Configuration.Name; got != earlier {
 		t.Errorf("expected the earlier configuration while one node is behind, got %s", got)
 	}
 }
 
 func TestConfigurationsThatANodeOrThePoolNeedsAreKept(t *testing.T) {
 	var rendered []*mcfgv1.MachineConfig
-	for i, name := range []string{"rendered-gold-0", "rendered-gold-1", target, "rendered-gold-3", "rendered-gold-4", "rendered-gold-5"} {
+	for i, name := range []string{"rendered-gold-0", earlier, target, "rendered-gold-3", "rendered-gold-4", "rendered-gold-5"} {
 		rendered = append(rendered, &mcfgv1.MachineConfig{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(now.Add(time.Duration(i) * time.Minute))}})
 	}
 	p := newPool()
@@ -160,7 +164,7 @@ func TestConfigurationsThatANodeOrThePoolNeedsAreKept(t *testing.T) {
 			got = append(got, mc.Name)
 		}
 	}
-	if want := []string{"rendered-gold-1", target, "rendered-gold-3", "rendered-gold-5"}; !slices.Equal(got, want) {
+	if want := []string{earlier, target, "rendered-gold-3", "rendered-gold-5"}; !slices.Equal(got, want) {
 		t.Errorf("expected %v, got %v", want, got)
 	}
 }

@@ -8,6 +8,9 @@ package hostconfig
 type Config struct {
 	// Name is the name of the rendered MachineConfig, such as rendered-worker-0123.
 	Name string `json:"name"`
+	// Salt cannot be predicted if the configuration has data of Secrets. Otherwise, who sees the digest in an order could
+	// guess short data. Hosts ignore it.
+	Salt string `json:"salt,omitempty"`
 
 	Directories     []Directory `json:"directories,omitempty"`
 	Files           []File      `json:"files,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
 // Kind is what changes.
@@ -60,11 +61,17 @@ func compare(a, b Change) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 }
 
+// maxText is the maximum length of a name and of a description in a status, in bytes. Users choose them, and a status
+// that is too large cannot be written.
+const maxText = 256
+
 // Status returns changes in the form of a pool's status: the first ones, and the number of all.
 func Status(all []Change) ([]mcfgv1.Change, int32) {
 	var out []mcfgv1.Change
 	for _, c := range all[:min(len(all), mcfgv1.MaxChanges)] {
-		out = append(out, mcfgv1.Change{Kind: string(c.Kind), Name: c.Name, Action: string(c.Action), From: c.From, To: c.To})
+		out = append(out, mcfgv1.Change{Kind: string(c.Kind), Name: cut(c.Name), Action: string(c.Action), From: cut(c.From), To: cut(c.To)})
 	}
 	return out, int32(len(all))
 }
+
+func cut(text string) string { return condition.Cut(text, maxText) }

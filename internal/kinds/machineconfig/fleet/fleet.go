@@ -5,13 +5,13 @@ package fleet
 
 import (
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 )
 
@@ -28,10 +28,10 @@ type Fleet struct {
 	Operator string
 }
 
-// Target returns the rendered configuration of a pool. A configuration that another controller or a user wrote into
-// the spec of the pool does not count.
+// Target returns the rendered configuration of a pool. Admission lets only the operator write it. The name of a
+// configuration of another pool does not count, because it may have Secrets that are not for this pool.
 func Target(p *mcfgv1.MachineConfigPool) string {
-	if name := p.Spec.Configuration.Name; strings.HasPrefix(name, "rendered-"+p.Name+"-") {
+	if name := p.Spec.Configuration.Name; render.IsName(p.Name, name) {
 		return name
 	}
 	return ""

@@ -20,10 +20,13 @@ import (
 
 var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
+// hash ends the names of configurations.
+const hash = "-0123456789abcdef0123456789abcdef"
+
 func newPool(name, label string) *mcfgv1.MachineConfigPool {
 	p := &mcfgv1.MachineConfigPool{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	p.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{label: ""}}
-	p.Spec.Configuration.Name = "rendered-" + name + "-1"
+	p.Spec.Configuration.Name = "rendered-" + name + hash
 	return p
 }
 
@@ -59,9 +62,23 @@ func TestACustomPoolTakesANodeFromWorker(t *testing.T) {
 
 func TestAConfigurationOfAnotherPoolIsNoTarget(t *testing.T) {
 	p := newPool("gold", "g")
-	p.Spec.Configuration.Name = "rendered-silver-1"
+	p.Spec.Configuration.Name = "rendered-silver" + hash
 	if got := Target(p); got != "" {
 		t.Errorf("expected no target, got %q", got)
+	}
+}
+
+func TestAPoolDoesNotTakeTheConfigurationOfAPoolWithALongerName(t *testing.T) {
+	p := newPool("worker", "w")
+	for _, name := range []string{"rendered-worker-gpu" + hash, "rendered-worker-1", "rendered-worker" + strings.ToUpper(hash), "rendered-worker" + hash + "0", "rendered-worker-"} {
+		p.Spec.Configuration.Name = name
+		if got := Target(p); got != "" {
+			t.Errorf("expected no target of pool worker, got %q", got)
+		}
+	}
+	p.Spec.Configuration.Name = "rendered-worker" + hash
+	if got := Target(p); got != p.Spec.Configuration.Name {
+		t.Errorf("expected %q, got %q", p.Spec.Configuration.Name, got)
 	}
 }
 
@@ -89,11 +106,11 @@ func settled(n *corev1.Node, config string) *corev1.Node {
 
 func TestHealthCountsFromTheRecordedTime(t *testing.T) {
 	p := newPool("gold", "g")
-	n := settled(newNode("n", "g"), "rendered-gold-1")
+	n := settled(newNode("n", "g"), "rendered-gold"+hash)
 	if got := only(t, n, p).Health; !got.Met || !got.Applied.Equal(now) {
 		t.Errorf("expected a node without a record to have just completed its update, got %+v", got)
 	}
-	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.Stamp("rendered-gold-1", now.Add(-time.Minute))
+	n.Annotations[nodepatch.UpdatedAnnotation] = nodepatch.Stamp("rendered-gold"+hash, now.Add(-time.Minute))
 	if got := only(t, n, p).Health; !got.Applied.Equal(now.Add(-time.Minute)) {
 		t.Errorf("expected the recorded time, got %+v", got)
 	}
@@ -102,7 +119,7 @@ func TestHealthCountsFromTheRecordedTime(t *testing.T) {
 func TestAGateWithAConditionThatTheNodeLacksIsNotMet(t *testing.T) {
 	p := newPool("gold", "g")
 	p.Spec.Rollout = &mcfgv1.Rollout{HealthGate: &mcfgv1.HealthGate{Conditions: []mcfgv1.NodeConditionStatus{{Type: "Ready", Status: "True"}, {Type: "Storage", Status: "True"}}}}
-	if got := only(t, settled(newNode("n", "g"), "rendered-gold-1"), p).Health; got.Met {
+	if got := only(t, settled(newNode("n", "g"), "rendered-gold"+hash), p).Health; got.Met {
 		t.Errorf("expected an unmet gate, got %+v", got)
 	}
 }

@@ -6,6 +6,7 @@ package fleet
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
@@ -15,7 +16,7 @@ import (
 // node returns a node without its health.
 func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node {
 	ready, report := condition(n, corev1.NodeReady), nodepatch.Report(n)
-	current, desired := n.Annotations[machineorder.CurrentConfig], n.Annotations[machineorder.DesiredConfig]
+	current, desired := configName(n.Annotations[machineorder.CurrentConfig]), configName(n.Annotations[machineorder.DesiredConfig])
 	return &rollout.Node{
 		Name:         n.Name,
 		Zone:         n.Labels[corev1.LabelTopologyZone],
@@ -34,6 +35,18 @@ func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node 
 
 		HostsOperator: f.Operator != "" && n.Name == f.Operator,
 	}
+}
+
+// Unreadable is shown as the configuration of a node whose annotation is not the name of one.
+const Unreadable = "unreadable"
+
+// configName returns the name of a configuration. Agents and users can write 256 KiB into an annotation, and names are
+// in the status of pools, where this does not fit.
+func configName(text string) string {
+	if text == "" || len(text) <= validation.DNS1123SubdomainMaxLength && len(validation.IsDNS1123Subdomain(text)) == 0 {
+		return text
+	}
+	return Unreadable
 }
 
 // Phase returns what a node is doing, as its annotations show.

@@ -6,9 +6,9 @@ package render
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
@@ -37,24 +37,31 @@ func (r *Rendered) Complete(pool string, values Values, digest Digest) (hostconf
 	if n.failed() {
 		return hostconfig.Config{}, nil, n.err()
 	}
-	encoded := encodeHost(full, n)
+	if len(r.Secrets) > 0 {
+		full.Salt = digest([]byte("salt of " + full.Name))
+	}
+	encoded := encodeHost(full, len(r.Secrets) > 0, n)
 	return full, encoded, n.err()
 }
 
 // encodeHost checks a configuration as a host would, and encodes it.
-func encodeHost(full hostconfig.Config, n *notes) []byte {
+func encodeHost(full hostconfig.Config, secrets bool, n *notes) []byte {
 	if err := full.Check(); err != nil {
 		n.invalid(configField, "%v", err)
 		return nil
 	}
 	encoded, err := hostconfig.Encode(full)
-	if err != nil {
+	switch {
+	case err != nil && secrets: // the size would tell the size of the data
+		n.add(TooLarge, "spec", "the configuration with the data of its Secrets is too large: put large files into the image of the machine")
+	case err != nil:
 		n.add(TooLarge, "spec", "%v", err)
 	}
 	return encoded
 }
 
-// data returns the unpacked data of a Secret.
+// data returns the unpacked data of a Secret. More users can read the message than may read the Secret, so it is the
+// same whatever the data is.
 func (u SecretUse) data(values Values, limit int, n *notes) []byte {
 	data, ok := values(u.SecretKey)
 	if !ok {
@@ -62,11 +69,9 @@ func (u SecretUse) data(values Values, limit int, n *notes) []byte {
 		return nil
 	}
 	out, err := unpack(data, u.resource, limit)
-	switch {
-	case errors.Is(err, errTooLarge):
-		n.add(TooLarge, u.Field, "the unpacked contents of all files have more than %d bytes; put large files into the image of the machine", MaxUnpacked)
-	case err != nil:
-		n.invalid(u.Field, "%s: %v", u.SecretKey, err)
+	if err != nil {
+		n.invalid(u.Field, "the data of %s cannot be used: it must have the format in compression and the hash in verification.hash, if they are set, and all data of Secrets at most %d bytes",
+			u.SecretKey, MaxUnpacked)
 	}
 	return out
 }
@@ -89,8 +94,17 @@ func copyFiles(files []hostconfig.File) []hostconfig.File {
 	return out
 }
 
-// name returns the name of a configuration: rendered-<pool>-<hash of its content>. The hash has as many digits as in
-// OpenShift.
+// hashBytes is how many bytes of the hash are in the name of a configuration. OpenShift's names have as many.
+const hashBytes = 16
+
+// IsName reports whether a name is one that Complete gives to configurations of a pool. Names for pool worker-gpu also
+// begin with rendered-worker-, so the length of the rest counts.
+func IsName(pool, name string) bool {
+	hash, found := strings.CutPrefix(name, "rendered-"+pool+"-")
+	return found && len(hash) == 2*hashBytes && strings.Trim(hash, "0123456789abcdef") == ""
+}
+
+// name returns the name of a configuration: rendered-<pool>-<hash of its content>.
 func name(pool string, config hostconfig.Config) string {
 	config.Name = ""
 	raw, err := marshal(config)
@@ -98,5 +112,5 @@ func name(pool string, config hostconfig.Config) string {
 		panic("a configuration cannot be encoded: " + err.Error())
 	}
 	sum := sha256.Sum256(raw)
-	return fmt.Sprintf("rendered-%s-%s", pool, hex.EncodeToString(sum[:16]))
+	return fmt.Sprintf("rendered-%s-%s", pool, hex.EncodeToString(sum[:hashBytes]))
 }

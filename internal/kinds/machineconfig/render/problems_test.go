@@ -6,6 +6,7 @@ package render_test
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -85,6 +86,40 @@ func TestAConfigThatCannotBeAppliedIsRefusedWithAdvice(t *testing.T) {
 			expect(t, err, w.kind, w.want)
 		})
 	}
+}
+
+func TestAMessageSaysNothingAboutTheDataOfASecret(t *testing.T) {
+	var messages []string
+	for what, contents := range map[string]string{
+		"another hash":           `verification: {hash: sha256-` + strings.Repeat("0", 64) + `}`,
+		"data that is not gzip":  `compression: gzip`,
+		"data that is too large": ``,
+	} {
+		rendered, err := render.Render([]mcfgv1.MachineConfig{one(t, "a", `storage: {files: [{path: /a, contents: {source: "secret://infra/ntp/keys", `+contents+`}}]}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := "hunter2"
+		if contents == "" {
+			data = strings.Repeat("x", render.MaxUnpacked+1)
+		}
+		_, _, err = rendered.Complete("p", func(render.SecretKey) ([]byte, bool) { return []byte(data), true }, digest)
+		expect(t, err, render.Invalid, "the data of secret://infra/ntp/keys cannot be used")
+		if messages = append(messages, fmt.Sprint(err)); messages[0] != messages[len(messages)-1] {
+			t.Errorf("%s: expected the same message in all cases, got %v after %s", what, err, messages[0])
+		}
+	}
+}
+
+func TestTheSizeOfAConfigurationWithSecretsIsNotShown(t *testing.T) {
+	random := make([]byte, 1<<20)
+	_, _ = rand.Read(random)
+	rendered, err := render.Render([]mcfgv1.MachineConfig{one(t, "a", `storage: {files: [{path: /a, contents: {source: "secret://infra/ntp/keys"}}]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = rendered.Complete("p", func(render.SecretKey) ([]byte, bool) { return random, true }, digest)
+	expect(t, err, render.TooLarge, "the configuration with the data of its Secrets is too large")
 }
 
 func expect(t *testing.T, err error, kind render.Kind, want string) {

@@ -175,6 +175,27 @@ func nameOf(t *testing.T, pool string, configs []mcfgv1.MachineConfig) string {
 	return host.Name
 }
 
+func TestTheDigestOfAConfigurationDoesNotTellItsSecrets(t *testing.T) {
+	configs := []mcfgv1.MachineConfig{one(t, "a", `storage: {files: [{path: /etc/a, contents: {source: "secret://infra/ntp/keys"}}]}`)}
+	rendered, err := render.Render(configs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, encoded, err := rendered.Complete("p", values, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guess := host
+	guess.Salt = "" // orders show the digest and the name, and the rest but the salt can be guessed
+	text, err := hostconfig.Encode(guess)
+	if err != nil || hostconfig.Digest(text) == hostconfig.Digest(encoded) || strings.Contains(host.Name, host.Salt) {
+		t.Errorf("expected a guess of the Secret not to have the digest of the configuration (%v)", err)
+	}
+	if again, _, _ := rendered.Complete("p", values, digest); again.Salt != host.Salt {
+		t.Error("expected the same configuration each time")
+	}
+}
+
 func TestTheDataOfASecretIsOnlyInTheConfigurationOfTheHost(t *testing.T) {
 	configs := []mcfgv1.MachineConfig{one(t, "a", `storage: {files: [{path: /etc/a, contents: {source: "secret://infra/ntp/keys"}}]}`)}
 	rendered, err := render.Render(configs)
