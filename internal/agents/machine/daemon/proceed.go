@@ -7,21 +7,20 @@ package daemon
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"reflect"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/journal"
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
-	"github.com/opcrew/opcrew/internal/agents/machine/units"
-	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 // proceed carries out the step of a trial. The attempt is on disk before it begins.
 func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, error) {
 	s := in.Trial.Begin(a.now)
-	if err := a.save(*in.Trial, s); err != nil {
+	err := a.save(*in.Trial, s)
+	if err != nil {
 		return 0, err
 	}
 	if s.Step != in.Trial.Step || s.Reverting != in.Trial.Reverting {
@@ -33,15 +32,22 @@ func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, e
 	case trial.Reboot:
 		return a.reboot(ctx, s)
 	case trial.Act:
-		if err := act(ctx, a.Host.Units, in.Journal.Order.Actions); err != nil {
-			return 0, err
-		}
+		s.Notes, err = a.act(ctx, in.Journal.Order.Actions, s.Reverting)
 	default:
-		if err := a.apply(ctx, s.Target()); err != nil {
-			return 0, err
-		}
+		err = a.apply(ctx, s.Target())
+	}
+	if err != nil {
+		return 0, errors.Join(err, a.noteFailure(ctx, s, err))
 	}
 	return 0, a.save(s, s.Next(a.now))
+}
+
+// noteFailure keeps an error for the report. The end of the process is none.
+func (a *Agent) noteFailure(ctx context.Context, s trial.State, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return a.save(s, s.Fail(err.Error()))
 }
 
 // save writes the state of the trial if it has changed.
@@ -72,25 +78,6 @@ func (a *Agent) apply(ctx context.Context, name string) error {
 	return nil
 }
 
-// act carries out the actions of an order, apart from drain and reboot.
-func act(ctx context.Context, manager units.Manager, actions []machineorder.Action) error {
-	for _, action := range actions {
-		var err error
-		switch action.Type {
-		case machineorder.ActionDaemonReload:
-			err = manager.DaemonReload(ctx)
-		case machineorder.ActionReload:
-			err = manager.Reload(ctx, action.Unit)
-		case machineorder.ActionRestart:
-			err = manager.Restart(ctx, action.Unit)
-		}
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", action.Type, action.Unit, err)
-		}
-	}
-	return nil
-}
-
 // reboot holds the step, because the host takes some time to go down.
 func (a *Agent) reboot(ctx context.Context, s trial.State) (time.Duration, error) {
 	a.Log.Info("The host reboots", "config", s.Target(), "attempt", s.Attempts)
@@ -100,7 +87,7 @@ func (a *Agent) reboot(ctx context.Context, s trial.State) (time.Duration, error
 // conclude records the result, and then ends the trial. Afterwards the host keeps only the configuration that it has.
 func (a *Agent) conclude(in *decide.Input) error {
 	s, j := in.Trial, in.Journal
-	j.Outcome, j.Message, j.BootID = journal.Done, s.Reason, a.now.Boot
+	j.Outcome, j.Message, j.BootID = journal.Done, s.Message(), a.now.Boot
 	if s.Reverting {
 		j.Outcome, j.RevertedTo = journal.Reverted, s.Previous
 	}

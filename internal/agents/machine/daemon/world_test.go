@@ -71,6 +71,8 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, disk: disktest.New(), node: map[string]string{}, secrets: map[string][]byte{}, broken: map[string]bool{}, crash: -1, drains: true, boot: 1, uptime: time.Hour}
 	w.firewall = func(w *world) bool { return w.content("/etc/firewall") == "drop" }
 	w.Machine = hosttest.Boot(t, w.disk)
+	w.Broken, w.Active["crio.service"] = w.broken, true
+	w.Write(t, "/usr/lib/systemd/system/crio.service", "[Service]\n[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
 	w.Write(t, "/etc/motd", "welcome\n", 0o644, 0)
 	w.Write(t, "/etc/passwd", "root:x:0:0::/root:/bin/sh\n", 0o644, 0)
 	w.Write(t, "/etc/group", "root:x:0:\n", 0o644, 0)
@@ -87,7 +89,7 @@ func newWorld(t testing.TB) *world {
 // start starts the agent's process.
 func (w *world) start() {
 	host := &apply.Host{
-		FS: w.FS, Store: ledger.NewStore(w.FS, hostconfig.StateDirectory), Units: breaking{w.Machine, w}, Kernel: w.Machine, UpdateBoot: w.UpdateBoot,
+		FS: w.FS, Store: ledger.NewStore(w.FS, hostconfig.StateDirectory), Units: w.Machine, Kernel: w.Machine, UpdateBoot: w.UpdateBoot,
 		LockUsers: func(context.Context) (func(), error) { return func() {}, nil },
 	}
 	w.seen = nil
@@ -103,19 +105,6 @@ func (w *world) content(p string) string {
 		return ""
 	}
 	return string(content)
-}
-
-// breaking is a service manager with units that cannot be restarted.
-type breaking struct {
-	*hosttest.Machine
-	w *world
-}
-
-func (b breaking) Restart(ctx context.Context, unit string) error {
-	if b.w.broken[unit] {
-		return fmt.Errorf("%s failed", unit)
-	}
-	return b.Machine.Restart(ctx, unit)
 }
 
 func (w *world) Set(l ledger.Ledger) error {
@@ -139,6 +128,7 @@ func (w *world) Reboot(context.Context) error {
 func (w *world) restartHost(disk *disktest.Disk) {
 	calls := w.Calls
 	w.disk, w.Machine = disk, hosttest.Boot(w.t, disk)
+	w.Broken = w.broken
 	w.Calls, w.rebooting, w.boot, w.uptime = calls, false, w.boot+1, 20*time.Second
 	w.command = "root=x"
 	for line := range strings.Lines(w.content("/boot/grub/grub.cfg")) {

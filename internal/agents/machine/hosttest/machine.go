@@ -36,6 +36,8 @@ type Machine struct {
 	// Values are the sysctls, and Loaded the unit files that systemd has read.
 	Values map[string]string
 	Loaded map[string]string
+	// Active are the units that run, and Broken those that do not start.
+	Active, Broken map[string]bool
 	// Calls are the changing calls of programs and of the kernel.
 	Calls []string
 }
@@ -62,6 +64,7 @@ func Boot(t testing.TB, disk hostfs.Disk) *Machine {
 		}
 	}
 	m.Loaded = m.UnitFiles()
+	m.startAll()
 	return m
 }
 

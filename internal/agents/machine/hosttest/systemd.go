@@ -146,9 +146,3 @@ func (m *Machine) DaemonReload(context.Context) error {
 	m.Loaded = m.UnitFiles()
 	return nil
 }
-
-// Reload records the call.
-func (m *Machine) Reload(_ context.Context, unit string) error { return m.Call("reload " + unit) }
-
-// Restart records the call.
-func (m *Machine) Restart(_ context.Context, unit string) error { return m.Call("restart " + unit) }

@@ -33,6 +33,9 @@ type Manager interface {
 	DaemonReload(ctx context.Context) error
 	Reload(ctx context.Context, unit string) error
 	Restart(ctx context.Context, unit string) error
+	Stop(ctx context.Context, unit string) error
+	// Service returns what systemd knows about a unit now.
+	Service(ctx context.Context, unit string) (Service, error)
 }
 
 // Systemctl is the Manager of this machine. It calls systemctl.
@@ -75,6 +78,9 @@ func (s Systemctl) Reload(ctx context.Context, unit string) error { return s.do(
 // Restart restarts a service, or starts it.
 func (s Systemctl) Restart(ctx context.Context, unit string) error { return s.do(ctx, "restart", unit) }
 
+// Stop stops a service.
+func (s Systemctl) Stop(ctx context.Context, unit string) error { return s.do(ctx, "stop", unit) }
+
 // Reboot begins a reboot, and does not wait for it.
 func (s Systemctl) Reboot(ctx context.Context) error { return s.do(ctx, "reboot") }
 
@@ -86,7 +92,7 @@ func (s Systemctl) do(ctx context.Context, verb string, units ...string) error {
 func (s Systemctl) run(ctx context.Context, verb string, units ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	args := []string{"--no-pager", "--no-ask-password", verb}
+	args := append([]string{"--no-pager", "--no-ask-password"}, strings.Fields(verb)...)
 	if s.Root != "" {
 		args = append(args, "--root="+s.Root)
 	}
