@@ -19,6 +19,8 @@ import (
 
 const unitDir = hostconfig.UnitDirectory
 
+var maskLink = hostfs.Entry{Type: hostfs.Link, Target: hostconfig.MaskTarget}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -75,7 +75,7 @@ func (b *builder) release(r ledger.Record) {
 	case isKept:
 		b.done[r.Key], b.kept = r, append(b.kept, r.Name)
 		return
-	case !ours:
+	case !ours || b.staysMasked(r):
 		b.intent[r.Key] = r
 		r.Pending, r.Previous = false, ledger.State{}
 		b.done[r.Key] = r
@@ -124,6 +124,12 @@ func (b *builder) find(key ledger.Key) *Step {
 // isGone reports whether the unit of a record no longer exists, so that there is nothing to restore.
 func (b *builder) isGone(r ledger.Record) bool {
 	return r.Kind == ledger.Unit && b.facts.Words[r.Name] == units.NotFound && b.find(path(gopath.Join(hostconfig.UnitDirectory, r.Name))) == nil
+}
+
+// staysMasked reports whether a user masked a unit that would be enabled again, which systemctl refuses.
+func (b *builder) staysMasked(r ledger.Record) bool {
+	masked := r.Kind == ledger.Unit && b.facts.Words[r.Name] == units.Masked && r.Before.Value == units.Enabled
+	return masked && b.find(path(gopath.Join(hostconfig.UnitDirectory, r.Name))) == nil
 }
 
 // Conflict is a state that is not restored, because opcrew did not leave it.

@@ -39,13 +39,14 @@ func (t *translator) addUnitFile(u hostconfig.Unit) {
 	}
 }
 
-// addEnablement adds nothing for a unit that cannot have links, because it has no [Install] section.
+// addEnablement adds nothing for a unit that cannot have links, because it has no [Install] section. A masked unit is
+// also disabled, because systemctl neither enables nor disables it until the mask goes.
 func (t *translator) addEnablement(u hostconfig.Unit) {
 	key := ledger.Key{Kind: ledger.Unit, Name: u.Name}
 	switch {
-	case u.Enabled == nil:
-	case !*u.Enabled:
+	case u.Mask != nil && *u.Mask, u.Enabled != nil && !*u.Enabled:
 		t.add(Item{Key: key, State: ledger.State{Value: units.Disabled}})
+	case u.Enabled == nil:
 	case u.Contents != nil && hasInstall(u):
 		t.add(Item{Key: key, State: ledger.State{Value: units.Enabled}})
 	case u.Contents == nil && t.canEnable(u):
@@ -64,16 +65,19 @@ func hasInstall(u hostconfig.Unit) bool {
 // canEnable reports whether a unit of the distribution can be enabled.
 func (t *translator) canEnable(u hostconfig.Unit) bool {
 	word := t.facts.Words[u.Name]
-	unmasks := u.Mask != nil && !*u.Mask
+	original := t.original(path(u.Path()))
+	unmasks := u.Mask != nil && !*u.Mask || original.Target != hostconfig.MaskTarget
 	// A unit file that opcrew wrote, and now removes, does not count.
 	_, written := t.ledger.Records[path(u.Path())]
 	switch {
-	case word == units.NotFound, written && word != "" && !t.facts.Vendor[u.Name] && isAbsent(t.original(path(u.Path()))):
+	case word == units.NotFound, written && word != "" && !t.facts.Vendor[u.Name] && isAbsent(original):
 		t.require(false, "the host has no unit %s, so it cannot be enabled: declare its contents, or install it first", u.Name)
 		return false
 	case word == units.Masked && !unmasks:
 		t.require(false, "unit %s is masked, so it cannot be enabled: declare mask: false", u.Name)
 		return false
+	case word == units.Masked:
+		return t.facts.Installs[u.Path()] != ""
 	}
 	return !slices.Contains(unenabled, word)
 }
