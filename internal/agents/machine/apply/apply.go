@@ -10,7 +10,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/agents/machine/plan"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
@@ -23,6 +25,19 @@ type Result struct {
 	// which opcrew created and which have entries of others.
 	Conflicts []plan.Conflict
 	Kept      []string
+	// Left is what Revert left out, because the host cannot do it.
+	Left []string
+}
+
+// Notes are what a user should know of a change that is complete.
+func (r Result) Notes() []string {
+	out := slices.Clone(r.Left)
+	for _, c := range r.Conflicts {
+		if c.Problem != nil {
+			out = append(out, c.String())
+		}
+	}
+	return out
 }
 
 // Apply changes the host to a configuration. An empty configuration restores the host.
@@ -35,7 +50,23 @@ func (h *Host) Apply(ctx context.Context, c hostconfig.Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return h.execute(ctx, l, p)
+	return h.execute(ctx, l, p, false)
+}
+
+// Revert changes the host to a configuration that it had before, as far as it can. It refuses nothing, and goes on
+// after a step that fails: a node that is cut off must get back what brings it into contact.
+func (h *Host) Revert(ctx context.Context, c hostconfig.Config) (Result, error) {
+	l, err := h.recovered()
+	if err != nil {
+		return Result{}, err
+	}
+	f, problem := h.observe(ctx, l, c)
+	p := plan.Tolerant(c, l, f)
+	out, err := h.execute(ctx, l, p, true)
+	if err != nil {
+		err = errors.Join(err, h.preflight(p)) // it says what to do about a file that cannot change
+	}
+	return out, errors.Join(problem, err)
 }
 
 // Plan returns what Apply would do, and changes nothing. The error names everything that the host cannot do.
@@ -71,7 +102,7 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 	}
 	for _, r := range l.Sorted() {
 		if r.Pending {
-			if err := h.settle(r); err != nil {
+			if err := h.settle(r); err != nil && !hostfs.IsBehindLink(err) {
 				return l, fmt.Errorf("complete an earlier change of %s %s: %w", r.Kind, r.Name, err)
 			}
 		}
@@ -79,25 +110,20 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 	return l, nil
 }
 
-// execute carries out a plan.
-func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Result, error) {
-	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept}
+// execute carries out a plan. If it is tolerant, a step that fails does not keep it from the others.
+func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan, tolerant bool) (Result, error) {
+	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept, Left: p.Left}
 	saved, err := h.begin(l, p)
 	if err != nil {
 		return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
 	}
-	for i, s := range p.Steps {
-		kept, err := h.step(ctx, s)
-		if err == nil && endsUnits(p.Steps[i:]) {
-			err = h.FS.SyncAll(hostconfig.UnitDirectory)
-		}
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", s, err)
-		}
-		if kept {
-			out.Kept = append(out.Kept, s.Name)
-			p.Done.Records[s.Key] = keptRecord(p.Intent.Records[s.Key])
-		}
+	kept, err := h.steps(ctx, p, tolerant)
+	if err != nil {
+		return out, err
+	}
+	for _, key := range kept {
+		out.Kept = append(out.Kept, key.Name)
+		p.Done.Records[key] = keptRecord(p.Intent.Records[key])
 	}
 	if err := h.save(saved, p.Done); err != nil {
 		return out, err
@@ -132,6 +158,27 @@ func (h *Host) save(old, l ledger.Ledger) error {
 		return err
 	}
 	return h.Store.Save(l)
+}
+
+// steps carries out the steps, and returns which directories stayed.
+func (h *Host) steps(ctx context.Context, p plan.Plan, tolerant bool) (kept []ledger.Key, errs error) {
+	for i, s := range p.Steps {
+		stays, err := h.step(ctx, s)
+		if err == nil && endsUnits(p.Steps[i:]) {
+			err = h.FS.SyncAll(hostconfig.UnitDirectory)
+		}
+		if stays {
+			kept = append(kept, s.Key)
+		}
+		if err == nil {
+			continue
+		}
+		errs = errors.Join(errs, fmt.Errorf("%s: %w", s, err))
+		if !tolerant || ctx.Err() != nil {
+			break
+		}
+	}
+	return kept, errs
 }
 
 // copyOriginals copies the files that steps replace.

@@ -185,7 +185,7 @@ func TestAFileThatChangesDuringTheApplicationIsNotLost(t *testing.T) {
 	p, err := m.host.Plan(context.Background(), first())
 	must(t, err)
 	m.Write(t, "/etc/motd", "edited a moment ago\n", 0o644, 0)
-	if _, err := m.host.execute(context.Background(), ledger.Ledger{}, p); err == nil || !strings.Contains(err.Error(), "another program") {
+	if _, err := m.host.execute(context.Background(), ledger.Ledger{}, p, false); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("expected the change to be noticed, got %v", err)
 	}
 	if got := m.Read(t, "/etc/motd"); got != "edited a moment ago\n" {

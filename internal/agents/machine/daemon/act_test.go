@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
@@ -74,5 +75,27 @@ func TestARevertWhoseActionFailsIsComplete(t *testing.T) {
 	text := w.report().Message
 	if diff := cmp.Diff(before, w.Snapshot(t)); diff != "" || !strings.Contains(text, "the step Act of the revert to rendered-1 did not complete in 5 attempts: Restart crio.service: crio.service failed") {
 		t.Errorf("expected the host as before, and the failed action in the report, got %q, %s", text, diff)
+	}
+}
+
+func TestAUserCannotBlockARevert(t *testing.T) {
+	w := newWorld(t)
+	w.Write(t, "/etc/passwd", "root:x:0:0::/root:/bin/sh\ncore:x:1000:1000::/home/core:/bin/sh\n", 0o644, 0)
+	w.Mkdir(t, "/home/core")
+	keys := hostconfig.User{Name: "core", SSHAuthorizedKeys: []string{"ssh-rsa ONE"}}
+	first, second := one, wall
+	first.Users, second.Users = []hostconfig.User{keys}, []hostconfig.User{keys}
+	w.order(first)
+	w.run(time.Minute)
+	w.order(second, restart)
+	for w.content("/etc/firewall") == "" {
+		w.run(time.Second)
+	}
+	must(t, w.FS.Remove("/home/core/.ssh/authorized_keys"))
+	must(t, w.FS.WriteLink("/home/core/.ssh", hostfs.Entry{Type: hostfs.Link, Target: "k", UID: 1000}))
+	w.run(10 * time.Minute)
+	w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
+	if text := w.report().Message; w.content("/etc/firewall") != "" || !strings.Contains(text, "follows no links") {
+		t.Errorf("expected the firewall to be removed, and the link to be reported, got %q", text)
 	}
 }

@@ -9,11 +9,14 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/apply"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/journal"
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 // proceed carries out the step of a trial. The attempt is on disk before it begins.
@@ -31,15 +34,23 @@ func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, e
 		return a.verify(ctx, s, &in.Journal.Order)
 	case trial.Reboot:
 		return a.reboot(ctx, s)
-	case trial.Act:
-		s.Notes, err = a.act(ctx, in.Journal.Order.Actions, s.Reverting)
-	default:
-		err = a.apply(ctx, s.Target())
 	}
+	notes, err := a.change(ctx, s, in.Journal.Order.Actions)
 	if err != nil {
 		return 0, errors.Join(err, a.noteFailure(ctx, s, err))
 	}
-	return 0, a.save(s, s.Next(a.now))
+	next := s.Next(a.now)
+	next.Notes = slices.Concat(s.Notes, notes)
+	return 0, a.save(s, next)
+}
+
+// change carries out a step that changes the host, and returns what it left out.
+func (a *Agent) change(ctx context.Context, s trial.State, actions []machineorder.Action) (notes []string, err error) {
+	if s.Step == trial.Act {
+		return a.act(ctx, actions, s.Reverting)
+	}
+	out, err := a.apply(ctx, s.Target(), s.Reverting)
+	return out.Notes(), err
 }
 
 // noteFailure keeps an error for the report. The end of the process is none.
@@ -64,18 +75,23 @@ func (a *Agent) save(old, s trial.State) error {
 	return nil
 }
 
-func (a *Agent) apply(ctx context.Context, name string) error {
+// apply applies a configuration. To one that the host had before, it goes as far as it can.
+func (a *Agent) apply(ctx context.Context, name string, back bool) (apply.Result, error) {
 	c, err := a.config(name)
 	if err != nil {
-		return err
+		return apply.Result{}, err
 	}
-	out, err := a.Host.Apply(ctx, c)
+	do := a.Host.Apply
+	if back {
+		do = a.Host.Revert
+	}
+	out, err := do(ctx, c)
 	if err != nil {
-		return err
+		return out, err
 	}
 	a.scanned = nil
-	a.Log.Info("The configuration is applied", "config", name, "steps", len(out.Steps), "conflicts", len(out.Conflicts), "kept", len(out.Kept))
-	return nil
+	a.Log.Info("The configuration is applied", "config", name, "steps", len(out.Steps), "conflicts", len(out.Conflicts), "kept", len(out.Kept), "left", len(out.Left))
+	return out, nil
 }
 
 // reboot holds the step, because the host takes some time to go down.

@@ -8,8 +8,10 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
@@ -33,13 +35,24 @@ func (a *Agent) scan(ctx context.Context, in *decide.Input) error {
 	decision := drift.Decide(policy(in), found, a.repairs, instant(a.now.Uptime))
 	if err := a.treat(ctx, l, decision); err != nil {
 		a.Log.Warn("Drift could not be repaired, and is reported", "error", err.Error())
-		decision.Report = slices.Concat(decision.Report, decision.Repair, decision.Adopt)
-		decision.Repair, decision.Adopt = nil, nil
+		if decision, err = a.afterwards(ctx); err != nil {
+			return err
+		}
 	}
 	a.note(decision)
 	uptime := a.now.Uptime
 	a.scanned = &uptime
 	return nil
+}
+
+// afterwards reports the drift that an incomplete repair leaves.
+func (a *Agent) afterwards(ctx context.Context) (drift.Decision, error) {
+	l, err := a.Host.Store.Load()
+	if err != nil {
+		return drift.Decision{}, err
+	}
+	found, err := a.find(ctx, l)
+	return drift.Decide(drift.Report, found, nil, instant(a.now.Uptime)), err
 }
 
 // policy returns the policy of the newest order that the agent knows.
@@ -68,7 +81,7 @@ func (a *Agent) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error
 	return drift.Scan(l, states), ctx.Err()
 }
 
-// treat repairs and adopts drift. A repair applies the whole configuration again.
+// treat repairs and adopts drift. A repair applies the whole configuration again, as far as the host permits it.
 func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decision) error {
 	if len(decision.Adopt) > 0 {
 		return a.Host.Store.Save(drift.Adopted(l, decision.Adopt))
@@ -77,7 +90,11 @@ func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decis
 		return nil
 	}
 	a.repairs = a.repairs.Add(decision.Repair, instant(a.now.Uptime))
-	return a.apply(ctx, cmp.Or(l.Config, machineorder.None))
+	out, err := a.apply(ctx, cmp.Or(l.Config, machineorder.None), true)
+	if err == nil && len(out.Left) > 0 {
+		err = errors.New(strings.Join(out.Left, "; "))
+	}
+	return err
 }
 
 // note remembers the drift for the report, and logs what is new.

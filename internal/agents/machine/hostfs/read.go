@@ -139,11 +139,21 @@ func (f *FS) explain(p string, err error) error {
 		if !path.IsAbs(target) {
 			target = path.Join(path.Dir(above), target)
 		}
-		return fmt.Errorf("%s is a link to %s, and opcrew follows no links: declare %s instead",
-			above, info.Target, path.Join(target, p[len(above):]))
+		text := fmt.Sprintf("%s is a link to %s, and opcrew follows no links: declare %s instead", above, info.Target, path.Join(target, p[len(above):]))
+		return linkError(text)
 	}
 	return err
 }
+
+// linkError names a link that was not followed. The kernel's error may be another one, which would mean absence.
+type linkError string
+
+func (e linkError) Error() string { return string(e) }
+
+func (e linkError) Unwrap() error { return unix.ELOOP }
+
+// IsBehindLink reports whether a path could not be resolved because of a link.
+func IsBehindLink(err error) bool { return errors.Is(err, unix.ELOOP) }
 
 // Size returns the size of a file in bytes.
 func (f *FS) Size(p string) (int64, error) {

@@ -29,14 +29,14 @@ func (t *translator) addParents() {
 
 func (t *translator) addParent(key ledger.Key) {
 	if item, declared := t.items[key]; declared {
-		t.require(item.State.Type == hostfs.Directory, "%s must be a directory, because something is declared below it", key.Name)
+		t.require(key, item.State.Type == hostfs.Directory, "%s must be a directory, because something is declared below it", key.Name)
 		return
 	}
 	switch original := t.original(key); {
 	case isAbsent(original):
 		t.add(Item{Key: key, State: directory(defaultDirectory, 0, 0)})
 	case original.Type != hostfs.Directory:
-		t.refuse(fmt.Errorf("%s is a %s: declare the paths below it elsewhere, or declare it as a directory with overwrite", key.Name, original.Type))
+		t.refuse(key, fmt.Errorf("%s is a %s: declare the paths below it elsewhere, or declare it as a directory with overwrite", key.Name, original.Type))
 	}
 }
 

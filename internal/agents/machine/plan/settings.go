@@ -64,6 +64,7 @@ func hasInstall(u hostconfig.Unit) bool {
 
 // canEnable reports whether a unit of the distribution can be enabled.
 func (t *translator) canEnable(u hostconfig.Unit) bool {
+	key := ledger.Key{Kind: ledger.Unit, Name: u.Name}
 	word := t.facts.Words[u.Name]
 	original := t.original(path(u.Path()))
 	unmasks := u.Mask != nil && !*u.Mask || original.Target != hostconfig.MaskTarget
@@ -71,10 +72,10 @@ func (t *translator) canEnable(u hostconfig.Unit) bool {
 	_, written := t.ledger.Records[path(u.Path())]
 	switch {
 	case word == units.NotFound, written && word != "" && !t.facts.Vendor[u.Name] && isAbsent(original):
-		t.require(false, "the host has no unit %s, so it cannot be enabled: declare its contents, or install it first", u.Name)
+		t.require(key, false, "the host has no unit %s, so it cannot be enabled: declare its contents, or install it first", u.Name)
 		return false
 	case word == units.Masked && !unmasks:
-		t.require(false, "unit %s is masked, so it cannot be enabled: declare mask: false", u.Name)
+		t.require(key, false, "unit %s is masked, so it cannot be enabled: declare mask: false", u.Name)
 		return false
 	case word == units.Masked:
 		return t.facts.Installs[u.Path()] != ""

@@ -17,7 +17,7 @@ const (
 	// time would otherwise be repeated for ever.
 	maxAttempts = 5
 	// maxReverting is how often a step of a revert is begun. After that, only a user can help.
-	maxReverting = 20
+	maxReverting = 8
 	// maxProblem is how much of an error is kept, in bytes.
 	maxProblem = 500
 )
@@ -57,7 +57,7 @@ func (s State) Begin(now Now) State {
 	case s.Reverting && s.Attempts > maxReverting:
 		s.Reason += "; " + s.incomplete("of the revert to "+s.Previous, maxReverting) + ", so the host needs a user"
 		s.Failed = true
-		return s.at(Report, now)
+		return s.Next(now) // the actions may bring the contacts back, because the attempts did what they could
 	}
 	return s
 }

@@ -61,11 +61,16 @@ func (d *dir) Open(name string) (io.ReadCloser, hostfs.Info, error) {
 }
 
 func (d *dir) Writable(name string) error {
-	n, err := d.get(name)
-	if d.at.live.fixed || err == nil && n.live.fixed {
+	if d.isFixed(name) {
 		return errors.New("it is immutable")
 	}
 	return nil
+}
+
+// isFixed reports whether a name cannot be changed.
+func (d *dir) isFixed(name string) bool {
+	n, err := d.get(name)
+	return d.at.live.fixed || err == nil && n.live.fixed
 }
 
 // add gives a new node a name.
@@ -75,6 +80,9 @@ func (d *dir) add(name string, n *node) error {
 	}
 	if _, taken := d.at.names[name]; taken {
 		return unix.EEXIST
+	}
+	if d.at.live.fixed {
+		return unix.EPERM
 	}
 	d.disk.record(change{node: d.at, names: map[string]*node{name: n}})
 	return nil
@@ -121,6 +129,8 @@ func (d *dir) Rename(name, to string) error {
 	old, exists := d.at.names[to]
 	isDir := n.live.Type == hostfs.Directory
 	switch {
+	case d.isFixed(name) || d.isFixed(to):
+		return unix.EPERM
 	case exists && isDir && old.live.Type != hostfs.Directory:
 		return unix.ENOTDIR
 	case exists && !isDir && old.live.Type == hostfs.Directory:
@@ -140,6 +150,8 @@ func (d *dir) Remove(name string, directory bool) error {
 	switch {
 	case err != nil:
 		return err
+	case d.isFixed(name):
+		return unix.EPERM
 	case directory != (n.live.Type == hostfs.Directory):
 		return unix.EISDIR
 	case len(n.names) > 0:
