@@ -39,6 +39,7 @@ func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, e
 	if err != nil {
 		return 0, errors.Join(err, a.noteFailure(ctx, s, err))
 	}
+	a.tick()
 	next := s.Next(a.now)
 	next.Notes = slices.Concat(s.Notes, notes)
 	return 0, a.save(s, next)

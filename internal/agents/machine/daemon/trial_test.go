@@ -73,6 +73,34 @@ func TestANodeThatIsCutOffALittleLaterReverts(t *testing.T) {
 	}
 }
 
+// TestTheTimeOfTheActionsDoesNotCount restarts a service that needs more than a minute.
+func TestTheTimeOfTheActionsDoesNotCount(t *testing.T) {
+	for name, test := range map[string]struct {
+		from, to time.Duration // when the node is cut off after the restart
+		reverts  bool
+	}{"cut off a little later": {8 * time.Second, time.Hour, true}, "back a little later": {0, 12 * time.Second, false}} {
+		t.Run(name, func(t *testing.T) {
+			w := configured(t)
+			restarted := time.Duration(0)
+			w.Starts = func(string) {
+				w.uptime += 70 * time.Second
+				restarted = w.uptime
+			}
+			w.firewall = func(w *world) bool {
+				since := w.uptime - restarted
+				return restarted > 0 && w.content("/etc/firewall") == "drop" && since >= test.from && since < test.to
+			}
+			w.order(wall, restart)
+			w.run(10 * time.Minute)
+			if test.reverts {
+				w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
+			} else {
+				w.expect(machineorder.StateDone, "rendered-wall", machineorder.PhaseDone)
+			}
+		})
+	}
+}
+
 func TestANodeThatIsCutOffByARebootReverts(t *testing.T) {
 	w := configured(t)
 	before := w.Snapshot(t)

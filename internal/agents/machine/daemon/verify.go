@@ -33,6 +33,7 @@ func (a *Agent) verify(ctx context.Context, s trial.State, o *machineorder.Order
 		return 0, a.save(s, s.Revert(reason, a.now))
 	}
 	found := a.Contacts(ctx, o.Peers)
+	a.tick()
 	if contact.Counts(s.Before, found) {
 		a.answered = a.now.Uptime
 	}

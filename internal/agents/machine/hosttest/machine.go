@@ -38,6 +38,8 @@ type Machine struct {
 	Loaded map[string]string
 	// Active are the units that run, and Broken those that do not start.
 	Active, Broken map[string]bool
+	// Starts is called when a unit is restarted; nil for nothing.
+	Starts func(unit string)
 	// Unknown is the error with which systemctl answers while systemd cannot be asked; nil if it can.
 	Unknown error
 	// Calls are the changing calls of programs and of the kernel.

@@ -78,6 +78,9 @@ func (m *Machine) Restart(_ context.Context, unit string) error {
 	if err := m.Call("restart " + unit); err != nil {
 		return err
 	}
+	if m.Starts != nil {
+		m.Starts(unit)
+	}
 	m.Active[unit] = true
 	return nil
 }
