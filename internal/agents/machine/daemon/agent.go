@@ -65,7 +65,7 @@ type memory struct {
 	check             *decide.Check
 	scanned           *time.Duration
 	changed           bool
-	drift             []string
+	drift, unreadable []string
 	repairs           drift.Repairs
 	// held are the steps that are not to be repeated for some time.
 	held map[string]hold

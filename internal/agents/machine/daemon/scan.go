@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,11 +75,23 @@ func (a *Agent) watch(l ledger.Ledger) {
 }
 
 func (a *Agent) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error) {
-	states, err := a.Host.States(ctx, l)
-	if err != nil && len(states) == 0 {
-		return nil, fmt.Errorf("look for drift: %w", err)
+	states, unreadable := a.Host.States(ctx, l)
+	if ctx.Err() == nil {
+		a.noteUnreadable(unreadable)
 	}
 	return drift.Scan(l, states), ctx.Err()
+}
+
+// noteUnreadable reports files that cannot be examined. systemd and the kernel answer again a little later.
+func (a *Agent) noteUnreadable(unreadable map[ledger.Key]error) {
+	a.unreadable = nil
+	for _, key := range slices.SortedFunc(maps.Keys(unreadable), ledger.Compare) {
+		if key.Kind == ledger.Unit || key.Kind == ledger.Sysctl {
+			a.Log.Warn("A state could not be observed", "kind", key.Kind, "name", key.Name, "error", unreadable[key].Error())
+			continue
+		}
+		a.unreadable = append(a.unreadable, fmt.Sprintf("%s cannot be examined: %v", key.Name, unreadable[key]))
+	}
 }
 
 // treat repairs and adopts drift. A repair applies the whole configuration again, as far as the host permits it.
@@ -105,11 +118,15 @@ func (a *Agent) note(decision drift.Decision) {
 		}
 	}
 	var found []string
+	texts := slices.Clone(a.unreadable)
 	for _, d := range decision.Report {
 		text := d.String()
 		if slices.ContainsFunc(decision.Contested, func(c drift.Drift) bool { return c.Key == d.Key }) {
 			text += "; another program undoes each repair"
 		}
+		texts = append(texts, text)
+	}
+	for _, text := range texts {
 		if found = append(found, text); !slices.Contains(a.drift, text) {
 			a.Log.Warn("Drift was found", "drift", text)
 		}

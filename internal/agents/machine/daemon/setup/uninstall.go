@@ -74,7 +74,7 @@ func (h *host) removeFiles() error {
 	if h.fs.Changeable(path.Join(usual, binary)) == nil {
 		errs = append(errs, h.removeAll(usual))
 	}
-	if err := h.fs.Remove(path.Dir(hostconfig.StateDirectory)); !hostfs.IsNotEmpty(err) {
+	if err := h.fs.Remove(path.Dir(hostconfig.StateDirectory)); !hostfs.IsInUse(err) {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
