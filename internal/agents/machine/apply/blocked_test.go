@@ -7,6 +7,8 @@ package apply
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -95,4 +97,67 @@ func TestAnObstacleAtTheTemporaryNameDoesNotBlockAChange(t *testing.T) {
 			t.Errorf("expected the original, and the obstacle to stay, got %q", got)
 		}
 	})
+}
+
+func TestASysctlOfAModuleThatTheBootLoadsIsNotRefused(t *testing.T) {
+	m := start(t)
+	m.apply(t, hostconfig.Config{Name: "rendered-1", Files: []hostconfig.File{
+		file("/etc/modules-load.d/br.conf", "br_netfilter\n"), file("/etc/sysctl.d/50-br.conf", "net.bridge.bridge-nf-call-iptables = 1\n"),
+	}})
+}
+
+func TestARevertLeavesOutASysctlWhoseModuleIsNotLoaded(t *testing.T) {
+	m := start(t)
+	m.Values["net/bridge/x"] = "0"
+	with := withKeys("one\n")
+	with.Files = append(with.Files, file("/etc/sysctl.d/50-br.conf", "net.bridge.x = 1\n"))
+	m.apply(t, with)
+	m.apply(t, withKeys("two\n"))
+	delete(m.Values, "net/bridge/x")
+	out, err := m.host.Revert(context.Background(), with)
+	must(t, err)
+	if len(out.Left) != 1 || !strings.Contains(out.Left[0], "no sysctl net/bridge/x") || m.Read(t, "/etc/motd")+m.Read(t, "/etc/sysctl.d/50-br.conf") != "one\nnet.bridge.x = 1\n" {
+		t.Errorf("expected the files to be back, and the sysctl to be reported, got %+v", out)
+	}
+}
+
+func TestAMountPointIsKeptUntilItIsUnmounted(t *testing.T) {
+	m := start(t)
+	disk := m.Disk.(*disktest.Disk)
+	before := m.Snapshot(t)
+	m.apply(t, hostconfig.Config{Name: "rendered-1", Directories: []hostconfig.Directory{{Entry: entry("/data")}}})
+	disk.Mount("/data", true)
+	out := m.apply(t, none())
+	if len(out.Kept) != 1 || out.Kept[0] != "/data" {
+		t.Errorf("expected the directory to stay, got %+v", out)
+	}
+	disk.Mount("/data", false)
+	m.apply(t, none())
+	if diff := cmp.Diff(before, m.Snapshot(t)); diff != "" || len(m.ledger(t).Records) > 0 {
+		t.Errorf("expected the host as before: %s", diff)
+	}
+}
+
+func TestALargeFileIsRefusedAndNotRead(t *testing.T) {
+	onMachines(t, func(t *testing.T, m *machine) {
+		m.Write(t, "/srv/large", "", 0o644, 0)
+		m.grow(t, "/srv/large")
+		declared := hostconfig.Config{Name: "rendered-1", Files: []hostconfig.File{file("/srv/large", "x"), file("/etc/motd", "one\n")}}
+		if _, err := m.host.Plan(context.Background(), declared); err == nil || !strings.Contains(err.Error(), "move the file away") {
+			t.Errorf("expected a file that cannot be copied to be refused, got %v", err)
+		}
+		if out, err := m.host.Revert(context.Background(), declared); err != nil || len(out.Left) != 1 || m.Read(t, "/etc/motd") != "one\n" {
+			t.Errorf("expected a revert apart from the file, got %+v and %v", out, err)
+		}
+	})
+}
+
+// grow makes a file as large as a user can make it with a sparse file.
+func (m *machine) grow(t *testing.T, p string) {
+	t.Helper()
+	if d, is := m.Disk.(*disktest.Disk); is {
+		d.Grow(p, 8<<50)
+		return
+	}
+	must(t, os.Truncate(filepath.Join(m.dir, p), 15<<40))
 }

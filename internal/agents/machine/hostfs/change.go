@@ -27,8 +27,10 @@ func free(d Dir, name string) (next string, err error) {
 	return temporary(rand.Text()), nil
 }
 
-// isInUse reports whether a directory cannot be removed, because it has entries.
-func isInUse(err error) bool { return errors.Is(err, unix.ENOTEMPTY) }
+// isInUse reports whether a directory cannot be removed, because it has entries or is a mount point.
+func isInUse(err error) bool {
+	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) || errors.Is(err, unix.EBUSY)
+}
 
 func discard(d Dir, next string) error {
 	info, err := d.Stat(next)
@@ -62,8 +64,8 @@ func (f *FS) Remove(p string) error {
 	return ignoreAbsent(err)
 }
 
-// IsNotEmpty reports whether a directory could not be removed because it has entries.
-func IsNotEmpty(err error) bool { return isInUse(err) }
+// IsInUse reports whether a directory could not be removed, because it has entries or is a mount point.
+func IsInUse(err error) bool { return isInUse(err) }
 
 // Settle completes an earlier change after a crash of the process: it removes the temporary entry of the path, and
 // writes to disk what the path shows now.

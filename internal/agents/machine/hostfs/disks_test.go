@@ -88,10 +88,10 @@ func TestEveryTypeTakesThePlaceOfEveryOther(t *testing.T) {
 func TestADirectoryWithEntriesIsNotReplaced(t *testing.T) {
 	onDisks(t, func(t *testing.T, fs *hostfs.FS) {
 		must(t, fs.MakeAll("/a/b"))
-		if err := fs.WriteFile("/a", nil, file(0o600, 0)); !hostfs.IsNotEmpty(err) {
+		if err := fs.WriteFile("/a", nil, file(0o600, 0)); !hostfs.IsInUse(err) {
 			t.Errorf("expected the directory to be kept, got %v", err)
 		}
-		if err := fs.Remove("/a"); !hostfs.IsNotEmpty(err) {
+		if err := fs.Remove("/a"); !hostfs.IsInUse(err) {
 			t.Errorf("expected the directory to be kept, got %v", err)
 		}
 		if names, err := fs.Names("/"); err != nil || strings.Join(names, " ") != "a" {

@@ -13,6 +13,8 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,10 +57,26 @@ func hashed(d Dir, name string) (Entry, error) {
 	}
 	defer file.Close()
 	sum := sha256.New()
-	_, err = io.Copy(sum, file)
+	read := int64(0)
+	if info.Size <= MaxHash { // the file may grow meanwhile
+		read, err = io.Copy(sum, io.LimitReader(file, MaxHash+1))
+	}
 	info.Hash = hex.EncodeToString(sum.Sum(nil))
+	if size := max(info.Size, read); size > MaxHash {
+		info.Hash = large + strconv.FormatInt(size, 10)
+	}
 	return info.Entry, err
 }
+
+const (
+	// MaxHash is the size in bytes of the largest file whose content is read. Users can make a file that would keep the
+	// agent busy for ever.
+	MaxHash = 64 << 20
+	large   = "size-"
+)
+
+// IsLarge reports whether a file is too large to be read. Its hash then says its size.
+func (e Entry) IsLarge() bool { return strings.HasPrefix(e.Hash, large) }
 
 // Hash returns the hash of a content, as Read does.
 func Hash(content []byte) string {
@@ -74,8 +92,10 @@ func (f *FS) ReadFile(p string, limit int64) (content []byte, found Entry, err e
 			return err
 		}
 		defer file.Close()
-		content, err = io.ReadAll(io.LimitReader(file, limit+1))
-		if err == nil && int64(len(content)) > limit {
+		if info.Size <= limit {
+			content, err = io.ReadAll(io.LimitReader(file, limit+1))
+		}
+		if err == nil && max(info.Size, int64(len(content))) > limit {
 			return fmt.Errorf("%s is larger than %d bytes, the most that opcrew copies", p, limit)
 		}
 		found, found.Hash = info.Entry, Hash(content)
@@ -154,9 +174,3 @@ func (e linkError) Unwrap() error { return unix.ELOOP }
 
 // IsBehindLink reports whether a path could not be resolved because of a link.
 func IsBehindLink(err error) bool { return errors.Is(err, unix.ELOOP) }
-
-// Size returns the size of a file in bytes.
-func (f *FS) Size(p string) (int64, error) {
-	info, err := f.stat(p)
-	return info.Size, err
-}

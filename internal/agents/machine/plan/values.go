@@ -33,8 +33,13 @@ func (t *translator) addSysctls() {
 			t.add(Item{Key: key, State: ledger.State{Value: settings[name].Value}})
 			continue
 		}
-		t.require(key, settings[name].Optional, "the kernel of the host has no sysctl %s: load its module first, or write a dash before the name", name)
+		t.require(key, settings[name].Optional || t.loadsModules(), "the kernel of the host has no sysctl %s: load its module first, or write a dash before the name", name)
 	}
+}
+
+// loadsModules reports whether the next boot loads modules, and then sets their parameters.
+func (t *translator) loadsModules() bool {
+	return slices.ContainsFunc(t.config.Files, func(f hostconfig.File) bool { return gopath.Dir(f.Path) == "/etc/modules-load.d" })
 }
 
 func (t *translator) addUsers() {

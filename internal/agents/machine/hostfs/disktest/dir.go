@@ -42,7 +42,7 @@ func (d *dir) Stat(name string) (hostfs.Info, error) {
 }
 
 func (n *node) info() hostfs.Info {
-	return hostfs.Info{Entry: n.live.Entry, ID: [2]uint64{1, n.id}, Size: int64(len(n.live.content))}
+	return hostfs.Info{Entry: n.live.Entry, ID: [2]uint64{1, n.id}, Size: max(n.live.size, int64(len(n.live.content)))}
 }
 
 func (d *dir) Names() ([]string, error) { return d.at.sorted(), nil }
@@ -57,12 +57,23 @@ func (d *dir) Open(name string) (io.ReadCloser, hostfs.Info, error) {
 	case n.live.Type != hostfs.File:
 		return nil, hostfs.Info{}, errors.New(name + " is not a regular file")
 	}
+	if n.live.size > 0 {
+		return io.NopCloser(endless{}), n.info(), nil
+	}
 	return io.NopCloser(strings.NewReader(n.live.content)), n.info(), nil
 }
+
+// endless is the content of a sparse file.
+type endless struct{}
+
+func (endless) Read(buffer []byte) (int, error) { return len(buffer), nil }
 
 func (d *dir) Writable(name string) error {
 	if d.isFixed(name) {
 		return errors.New("it is immutable")
+	}
+	if n, err := d.get(name); err == nil && n.live.mounted && n.live.Type != hostfs.Directory {
+		return errors.New("it is a mount point")
 	}
 	return nil
 }
@@ -131,6 +142,8 @@ func (d *dir) Rename(name, to string) error {
 	switch {
 	case d.isFixed(name) || d.isFixed(to):
 		return unix.EPERM
+	case n.live.mounted || exists && old.live.mounted:
+		return unix.EBUSY
 	case exists && isDir && old.live.Type != hostfs.Directory:
 		return unix.ENOTDIR
 	case exists && !isDir && old.live.Type == hostfs.Directory:
@@ -152,6 +165,8 @@ func (d *dir) Remove(name string, directory bool) error {
 		return err
 	case d.isFixed(name):
 		return unix.EPERM
+	case n.live.mounted:
+		return unix.EBUSY
 	case directory != (n.live.Type == hostfs.Directory):
 		return unix.EISDIR
 	case len(n.names) > 0:
