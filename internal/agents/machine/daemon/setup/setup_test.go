@@ -162,6 +162,39 @@ func TestAFailedRestorationKeepsEverything(t *testing.T) {
 	}
 }
 
+func TestWhatCouldNotBeRestoredStays(t *testing.T) {
+	m, _ := fresh(t)
+	must(t, m.install(t.Context(), server, "token"))
+	text := []byte("original")
+	key := ledger.Key{Kind: ledger.Path, Name: "/etc/motd"}
+	before := ledger.State{Entry: hostfs.Entry{Type: hostfs.File, Mode: 0o644, Hash: hostfs.Hash(text)}}
+	l := ledger.Ledger{Records: map[ledger.Key]ledger.Record{key: {Key: key, Before: before, Undeclared: true}}}
+	must(t, m.store().Keep(text))
+	must(t, m.store().Save(l))
+	run := m.run
+	m.run = func(ctx context.Context, self bool, args ...string) error {
+		if self { // someone has changed the file, so it is not restored
+			return m.store().Save(l)
+		}
+		return run(ctx, self, args...)
+	}
+	for range 2 {
+		must(t, m.uninstall(t.Context(), true))
+		tree := m.tree(t)
+		if content, err := m.store().Original(before.Hash); err != nil || string(content) != "original" {
+			t.Errorf("expected the original to stay available, got %q and %v", content, err)
+		}
+		if tree[unitFile].Type != "" || tree[usual].Type != "" || tree[hostconfig.StateDirectory+"/credentials"].Type != "" {
+			t.Error("expected everything else of the agent to be removed")
+		}
+	}
+	m.run = run
+	must(t, m.uninstall(t.Context(), true))
+	if tree := m.tree(t); tree[hostconfig.StateDirectory].Type != "" {
+		t.Error("expected the directory to be removed after a complete restoration")
+	}
+}
+
 func TestAKillAtAnyStepCanBeRepeated(t *testing.T) {
 	for name, act := range map[string]func(m *machine) error{
 		"install":   func(m *machine) error { return m.install(t.Context(), server, "token-2") },
