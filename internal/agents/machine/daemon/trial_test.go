@@ -122,6 +122,33 @@ func TestANodeThatIsCutOffByARebootReverts(t *testing.T) {
 	}
 }
 
+// TestAfterARebootTheTimesBeginWhenTheHostHasStarted has a host that needs two minutes to start.
+func TestAfterARebootTheTimesBeginWhenTheHostHasStarted(t *testing.T) {
+	for name, test := range map[string]struct {
+		from, to time.Duration // when the node is cut off after the boot
+		reverts  bool
+	}{
+		"a firewall that starts late":    {110 * time.Second, time.Hour, true},
+		"an API server that starts late": {0, 4 * time.Minute, false},
+		"a network that does not start":  {0, time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := configured(t)
+			w.starts = 2 * time.Minute
+			w.firewall = func(w *world) bool {
+				return w.boot > 1 && w.content("/etc/firewall") == "drop" && w.uptime >= test.from && w.uptime < test.to
+			}
+			w.order(wall, reboot)
+			w.run(time.Hour)
+			if test.reverts {
+				w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
+			} else {
+				w.expect(machineorder.StateDone, "rendered-wall", machineorder.PhaseDone)
+			}
+		})
+	}
+}
+
 func TestAnOutageOfTheAPIServerRevertsNothingWhilePeersAnswer(t *testing.T) {
 	w := configured(t)
 	w.order(two, restart)

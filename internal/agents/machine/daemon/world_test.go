@@ -50,10 +50,12 @@ type world struct {
 	// broken are units that cannot be restarted. lostArguments is set if the boot loader ignores its files.
 	broken        map[string]bool
 	lostArguments bool
-	boot          int
-	uptime        time.Duration
-	command       string
-	rebooting     bool
+	// starts is how long after a boot the host has started everything.
+	starts    time.Duration
+	boot      int
+	uptime    time.Duration
+	command   string
+	rebooting bool
 	// drains is set if the operator drains the node at once.
 	drains bool
 	// crash is at which writing call the agent crashes; negative for never.
@@ -115,6 +117,8 @@ func (w *world) Set(l ledger.Ledger) error {
 func (w *world) Now() (trial.Now, error) {
 	return trial.Now{Boot: fmt.Sprint("boot-", w.boot), Uptime: w.uptime}, nil
 }
+
+func (w *world) Started(context.Context) bool { return w.uptime >= w.starts }
 
 func (w *world) CommandLine() (string, error) { return w.command, nil }
 

@@ -47,6 +47,9 @@ func (kernel) CommandLine() (string, error) {
 	return string(line), err
 }
 
+// Started asks systemd.
+func (kernel) Started(ctx context.Context) bool { return units.Systemctl{}.Started(ctx) }
+
 // Reboot begins a reboot.
 func (kernel) Reboot(ctx context.Context) error { return units.Systemctl{}.Reboot(ctx) }
 
