@@ -10,6 +10,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +109,30 @@ func TestAnInstallationCanBeRepeated(t *testing.T) {
 	must(t, m.install(t.Context(), server, "token-1"))
 	if diff := cmp.Diff(tree, m.tree(t)); diff != "" || !strings.HasSuffix(m.calls[len(m.calls)-1], "restart opcrew-machine.service") {
 		t.Errorf("expected the second installation to change nothing, got %v, %s", m.calls, diff)
+	}
+}
+
+// TestTheAgentRunsOnAHostThatDoesNotBoot reads the unit with the systemd of this machine, if it has one.
+func TestTheAgentRunsOnAHostThatDoesNotBoot(t *testing.T) {
+	m, _ := fresh(t)
+	must(t, m.install(t.Context(), server, "token"))
+	text := m.text(t, unitFile)
+	for _, want := range []string{"DefaultDependencies=no\n", "Conflicts=shutdown.target\n", "WantedBy=multi-user.target emergency.target rescue.target\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected the agent to start also in emergency mode (%q), got %s", want, text)
+		}
+	}
+	if strings.Contains(text, "network") {
+		t.Errorf("expected the agent not to wait for the network, got %s", text)
+	}
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("this machine has no systemd-analyze")
+	}
+	file := filepath.Join(t.TempDir(), "opcrew-machine.service")
+	text = strings.ReplaceAll(text, usual+"/"+binary, "/bin/true")
+	must(t, os.WriteFile(file, []byte(text), 0o600))
+	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--recursive-errors=no", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("expected systemd to accept the unit, got %v: %s", err, out)
 	}
 }
 
