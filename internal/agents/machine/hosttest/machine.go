@@ -116,11 +116,26 @@ func (m *Machine) Set(name, value string) error {
 	return nil
 }
 
-// UpdateBoot writes the file of the boot loader, as update-grub does.
+// UpdateBoot writes the file of the boot loader, as update-grub does: it does not sync it.
 func (m *Machine) UpdateBoot(context.Context) error {
 	m.Calls = append(m.Calls, "update-grub")
 	script, _, _ := m.FS.ReadFile(bootargs.GrubFile, 1<<20)
-	return m.FS.WriteFile("/boot/grub/grub.cfg", append([]byte("linux root=x\n"), script...), hostfs.Entry{Type: hostfs.File, Mode: 0o600})
+	d, err := m.Disk.OpenDir("/boot/grub")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	const next = "grub.cfg.new"
+	_ = d.Remove(next, false) // of an earlier call that crashed
+	file, err := d.Create(next)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := file.Write(append([]byte("linux root=x\n"), script...)); err != nil {
+		return err
+	}
+	return d.Rename(next, "grub.cfg")
 }
 
 // Snapshot is everything that a user sees of a machine, apart from the agent's own directory and the directories of
