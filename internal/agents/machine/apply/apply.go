@@ -125,6 +125,9 @@ func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan, tolera
 		out.Kept = append(out.Kept, key.Name)
 		p.Done.Records[key] = keptRecord(p.Intent.Records[key])
 	}
+	if err := h.readBack(p); err != nil {
+		return out, err
+	}
 	if err := h.save(saved, p.Done); err != nil {
 		return out, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/drift"
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs/disktest"
+	"github.com/opcrew/opcrew/internal/agents/machine/hosttest"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
@@ -135,8 +136,14 @@ func TestAdoptedDriftStaysUntilTheConfigurationChanges(t *testing.T) {
 	}
 }
 
+// TestWhatTheHostCannotDoIsRefusedBeforeAnyChange has units for which systemctl would do nothing (odd), among others.
 func TestWhatTheHostCannotDoIsRefusedBeforeAnyChange(t *testing.T) {
-	content := []byte("x")
+	content, also := []byte("x"), "[Install]\nAlso=ntp.service\n"
+	odd := func(m *machine) {
+		m.Write(t, "/usr/lib/systemd/system/log.service", also, 0o644, 0)
+		m.Write(t, "/usr/lib/systemd/system/t@.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
+		must(t, m.FS.WriteLink(unitDir+"/sshd.service", hostfs.Entry{Type: hostfs.Link, Target: "/usr/lib/systemd/system/ntp.service"}))
+	}
 	for _, test := range []struct {
 		name, want string
 		config     hostconfig.Config
@@ -162,6 +169,12 @@ func TestWhatTheHostCannotDoIsRefusedBeforeAnyChange(t *testing.T) {
 			must(t, m.FS.WriteLink("/home/core/.ssh", hostfs.Entry{Type: hostfs.Link, Target: "/root"}))
 		}},
 		{"mount point", "mount point", hostconfig.Config{Files: []hostconfig.File{file("/etc/hosts", "x")}}, func(m *machine) { m.Disk.(*disktest.Disk).Mount("/etc/hosts", true) }},
+		{"disabled alias", "another name", hostconfig.Config{Units: []hostconfig.Unit{{Name: "sshd.service", Enabled: &no}}}, odd},
+		{"enabled alias", "another name", hostconfig.Config{Units: []hostconfig.Unit{{Name: "sshd.service", Enabled: &yes}}}, odd},
+		{"indirect unit", "with Also", hostconfig.Config{Units: []hostconfig.Unit{{Name: "log.service", Enabled: &yes}}}, odd},
+		{"disabled indirect unit", "with Also", hostconfig.Config{Units: []hostconfig.Unit{{Name: "log.service", Enabled: &no}}}, odd},
+		{"new indirect unit", "with Also", hostconfig.Config{Units: []hostconfig.Unit{{Name: "new.service", Contents: &also, Enabled: &yes}}}, nil},
+		{"template", "declare an instance", hostconfig.Config{Units: []hostconfig.Unit{{Name: "t@.service", Enabled: &yes}}}, odd},
 		{"invalid", "must be absolute", hostconfig.Config{Files: []hostconfig.File{file("x", "x")}}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -195,5 +208,38 @@ func TestAFileThatChangesDuringTheApplicationIsNotLost(t *testing.T) {
 	}
 	if got := m.Read(t, "/etc/motd"); got != "edited a moment ago\n" {
 		t.Errorf("expected the edited file to stay, got %q", got)
+	}
+}
+
+func TestAValueThatTheKernelRoundsIsNoDrift(t *testing.T) {
+	m := start(t)
+	before := m.Snapshot(t)
+	m.Stored = map[string]string{"1024": "900", "2048": "2000"}
+	declare := func(value string) hostconfig.Config {
+		return hostconfig.Config{Name: "rendered-1", Files: []hostconfig.File{file("/etc/sysctl.d/50-x.conf", "net.core.somaxconn = "+value+"\n")}}
+	}
+	for value, want := range map[string]string{"1024": "900", "2048": "2000"} {
+		m.apply(t, declare(value))
+		if out := m.apply(t, declare(value)); len(out.Steps) > 0 || len(m.drifts(t)) > 0 || m.Values["net/core/somaxconn"] != want {
+			t.Errorf("expected the value of the kernel to be no drift, got %v and %v", out.Steps, m.drifts(t))
+		}
+	}
+	m.Values["net/core/somaxconn"] = "5"
+	if got := m.drifts(t); len(got) != 1 {
+		t.Errorf("expected another value to be drift, got %v", got)
+	}
+	m.apply(t, declare("1024"))
+	m.apply(t, none())
+	if diff := cmp.Diff(before, m.Snapshot(t)); diff != "" {
+		t.Errorf("expected the host as before: %s", diff)
+	}
+}
+
+func TestAWriteOnlySysctlIsSetByTheBoot(t *testing.T) {
+	m := start(t)
+	m.Values["net/ipv4/route/flush"] = hosttest.WriteOnly
+	m.apply(t, hostconfig.Config{Name: "rendered-1", Files: []hostconfig.File{file("/etc/sysctl.d/50-x.conf", "net.ipv4.route.flush = 1\n")}})
+	if got := m.drifts(t); len(got) > 0 {
+		t.Errorf("expected no drift, got %v", got)
 	}
 }

@@ -59,6 +59,26 @@ func (h *Host) setUnit(ctx context.Context, s plan.Step) error {
 	return h.Units.Disable(ctx, s.Name)
 }
 
+// readBack notes the values that the kernel stored in place of those that were set: it completes, rounds or limits
+// some. Otherwise they would be drift for ever.
+func (h *Host) readBack(p plan.Plan) error {
+	for _, s := range p.Steps {
+		r, kept := p.Done.Records[s.Key]
+		if s.Kind != ledger.Sysctl || !kept {
+			continue
+		}
+		found, err := h.sysctlState(s.Name)
+		if err != nil {
+			return err
+		}
+		if !ledger.Same(s.Kind, found, s.To) {
+			r.Written, r.Instead = found, &s.To
+			p.Done.Records[s.Key] = r
+		}
+	}
+	return nil
+}
+
 // settle writes to disk what an earlier step changed.
 func (h *Host) settle(r ledger.Record) error {
 	switch r.Kind {

@@ -169,3 +169,14 @@ func TestAFileThatCannotBeExaminedIsReported(t *testing.T) {
 		t.Errorf("expected the file behind a link to be reported, got %+v", r)
 	}
 }
+
+func TestAContestThatOnlyScansFindIsReported(t *testing.T) {
+	w := drifted(t, machineorder.RepairDrift)
+	for range 6 {
+		w.Machine.Write(t, "/etc/motd", "edited\n", 0o644, 0)
+		w.run(10 * time.Minute)
+	}
+	if !strings.Contains(w.log.String(), "another program undoes each repair") {
+		t.Errorf("expected the contest to be reported: %s", w.log.String())
+	}
+}

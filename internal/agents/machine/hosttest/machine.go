@@ -7,6 +7,7 @@ package hosttest
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	gopath "path"
 	"strings"
@@ -18,6 +19,9 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/sysctl"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
+
+// WriteOnly is the value of a sysctl that no one can read.
+const WriteOnly = "write-only"
 
 const unitDir = hostconfig.UnitDirectory
 
@@ -36,6 +40,8 @@ type Machine struct {
 	// Values are the sysctls, and Loaded the unit files that systemd has read.
 	Values map[string]string
 	Loaded map[string]string
+	// Stored are the values that the kernel stores in place of others.
+	Stored map[string]string
 	// Active are the units that run, and Broken those that do not start.
 	Active, Broken map[string]bool
 	// Starts is called when a unit is restarted; nil for nothing.
@@ -104,6 +110,9 @@ func (m *Machine) uncrashed() func() {
 // Get returns a sysctl.
 func (m *Machine) Get(name string) (string, bool, error) {
 	value, found := m.Values[name]
+	if value == WriteOnly {
+		return "", false, fs.ErrPermission
+	}
 	return value, found, nil
 }
 
@@ -113,6 +122,9 @@ func (m *Machine) Set(name, value string) error {
 		return err
 	}
 	m.Values[name] = value
+	if stored, is := m.Stored[value]; is {
+		m.Values[name] = stored
+	}
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (b *builder) want(item Item) {
 	r, known := b.ledger.Records[item.Key]
 	switch {
 	case known && r.Instead != nil && ledger.Same(r.Kind, *r.Instead, item.State) && ledger.Same(r.Kind, found, r.Written):
-		b.done[r.Key] = r // the administrator's change was adopted
+		b.done[r.Key] = r // the administrator's change was adopted, or the kernel stores another value
 		return
 	case !known:
 		r = ledger.Record{Key: item.Key, Before: found}

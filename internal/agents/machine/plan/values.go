@@ -29,7 +29,11 @@ func (t *translator) addSysctls() {
 	t.refuse(ledger.Key{Kind: ledger.Sysctl}, err)
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		key := ledger.Key{Kind: ledger.Sysctl, Name: name}
-		if t.facts.States[key].Type != hostfs.Absent {
+		switch t.facts.States[key].Type {
+		case hostfs.Other: // no one can read it, so the boot sets it
+			continue
+		case hostfs.Absent:
+		default:
 			t.add(Item{Key: key, State: ledger.State{Value: settings[name].Value}})
 			continue
 		}
