@@ -26,6 +26,13 @@ type Contacts struct {
 	Peers []string `json:"peers,omitempty"`
 }
 
+// With returns the contacts of two measurements.
+func (c Contacts) With(other Contacts) Contacts {
+	peers := slices.Concat(c.Peers, other.Peers)
+	slices.Sort(peers)
+	return Contacts{API: c.API || other.API, Peers: slices.Compact(peers)}
+}
+
 // Input is what the verdict depends on.
 type Input struct {
 	Before, Now Contacts

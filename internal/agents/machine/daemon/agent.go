@@ -66,6 +66,7 @@ type memory struct {
 	started, answered time.Duration
 	// booting is the time since boot until which the host was still starting.
 	booting           time.Duration
+	before            sample
 	check             *decide.Check
 	scanned           *time.Duration
 	changed           bool

@@ -6,12 +6,15 @@
 package daemon
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/contact"
+	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -178,7 +181,10 @@ func TestATrialEndsWithoutTheAPIServer(t *testing.T) {
 			w.order(two)
 			w.agent.Turn(t.Context()) // the check needs the Secret
 			w.apiDown = !test.apiBefore
-			w.agent.Turn(t.Context()) // the trial begins
+			for range samples { // the trial begins
+				w.agent.Turn(t.Context())
+				w.uptime += decide.ProbeTime
+			}
 			w.apiDown = true
 			w.kill()
 			w.run(time.Hour)
@@ -228,4 +234,27 @@ func TestARevertThatFailsAsksForHelp(t *testing.T) {
 	w.order(config("rendered-3", two.Files[1], file("/etc/motd", "three\n")), restart)
 	w.run(5 * time.Minute)
 	w.expect(machineorder.StateDone, "rendered-3", machineorder.PhaseDone)
+}
+
+// TestOneFailedProbeBeforeAChangeDoesNotDisarmTheTrial has an API server that is slow once, when the change begins.
+func TestOneFailedProbeBeforeAChangeDoesNotDisarmTheTrial(t *testing.T) {
+	w := configured(t)
+	before := w.Snapshot(t)
+	probe, calls := w.agent.Contacts, 0
+	w.agent.Contacts = func(ctx context.Context, peers []machineorder.Peer) contact.Contacts {
+		out := probe(ctx, peers)
+		if calls++; calls == 1 {
+			out.API = false
+		}
+		if w.content("/etc/firewall") == "drop" { // it cuts off only the API server
+			out = contact.Contacts{Peers: []string{"a", "b"}}
+		}
+		return out
+	}
+	w.order(wall, restart)
+	w.run(30 * time.Minute)
+	w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
+	if diff := cmp.Diff(before, w.Snapshot(t)); diff != "" {
+		t.Errorf("expected the host as before: %s", diff)
+	}
 }

@@ -124,7 +124,7 @@ func (a *Agent) do(ctx context.Context, step decide.Step, in *decide.Input) (tim
 	case decide.Preflight:
 		return 0, a.preflight(ctx, in.Order)
 	case decide.Begin:
-		return 0, a.beginTrial(ctx, in.Order)
+		return a.beginTrial(ctx, in.Order)
 	case decide.Conclude:
 		return 0, a.conclude(in)
 	case decide.Scan:
