@@ -103,7 +103,7 @@ func TestAContestIsReportedAndEnds(t *testing.T) {
 	for range 5 {
 		w.Machine.Write(t, "/etc/motd", "edited\n", 0o644, 0)
 		w.agent.changed = true
-		w.run(10 * time.Second)
+		w.run(31 * time.Second)
 	}
 	if r := w.report(); len(r.Drift) != 1 || !strings.Contains(r.Drift[0], "another program undoes each repair") || w.content("/etc/motd") != "edited\n" {
 		t.Errorf("expected the agent to give way and report it, got %+v, %s", r, w.log.String())
@@ -178,5 +178,21 @@ func TestAContestThatOnlyScansFindIsReported(t *testing.T) {
 	}
 	if !strings.Contains(w.log.String(), "another program undoes each repair") {
 		t.Errorf("expected the contest to be reported: %s", w.log.String())
+	}
+}
+
+func TestAFileThatChangesAllTheTimeCausesFewScans(t *testing.T) {
+	w := configured(t)
+	w.run(time.Hour)
+	scans, last := 0, w.agent.scanned
+	for range 120 {
+		w.agent.changed = true
+		w.run(time.Second)
+		if w.agent.scanned != last {
+			scans, last = scans+1, w.agent.scanned
+		}
+	}
+	if scans < 2 || scans > 5 {
+		t.Errorf("expected a scan each 30 seconds, got %d in two minutes", scans)
 	}
 }

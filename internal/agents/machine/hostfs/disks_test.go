@@ -142,6 +142,12 @@ func TestWhatAUserPlacesInADirectoryOfThemselvesIsNotGivenAway(t *testing.T) {
 	if err := fs.Change("/home/mine", file(0o666, 1000)); err == nil || !strings.Contains(err.Error(), "hard links") {
 		t.Errorf("expected the second name of a file of root to be refused, got %v", err)
 	}
+	must(t, os.Mkdir(filepath.Join(root, "shared"), 0o700))
+	must(t, os.Chmod(filepath.Join(root, "shared"), 0o775))
+	must(t, os.Link(filepath.Join(root, "secret"), filepath.Join(root, "shared", "mine")))
+	if err := fs.Change("/shared/mine", file(0o666, 1000)); err == nil || !strings.Contains(err.Error(), "hard links") {
+		t.Errorf("expected the same in a directory of root to which a group can write, got %v", err)
+	}
 	must(t, os.Symlink("../secret", filepath.Join(root, "home", "link")))
 	must(t, fs.WriteFile("/home/link", []byte("new"), file(0o600, 1000)))
 	must(t, fs.WriteFile("/home/mine", []byte("new"), file(0o600, 1000)))

@@ -58,6 +58,9 @@ func handleFlags(entry Type) uint64 {
 	return unix.O_PATH
 }
 
+// othersWrite are the permissions of the group and of all others to write.
+const othersWrite = 0o022
+
 // foreign returns an error if a user could have put the file of another user at the name: then a change of its
 // attributes would give that file away.
 func (d *dir) foreign(name string, s *unix.Stat_t) error {
@@ -65,7 +68,8 @@ func (d *dir) foreign(name string, s *unix.Stat_t) error {
 	if err := unix.Fstat(d.fd, &parent); err != nil {
 		return err
 	}
-	if typeOf(s.Mode) != Directory && s.Nlink > 1 && parent.Uid != 0 {
+	isOpen := parent.Uid != 0 || parent.Mode&othersWrite != 0
+	if typeOf(s.Mode) != Directory && s.Nlink > 1 && isOpen {
 		return fmt.Errorf("%s has other names (hard links), and a user can write to its directory: remove the other names", name)
 	}
 	return nil
