@@ -161,3 +161,15 @@ func (m *machine) grow(t *testing.T, p string) {
 	}
 	must(t, os.Truncate(filepath.Join(m.dir, p), 15<<40))
 }
+
+func TestARevertKeepsWhatIsBelowAPathThatItLeavesOut(t *testing.T) {
+	m := start(t)
+	one := hostconfig.Config{Name: "rendered-1", Directories: []hostconfig.Directory{{Entry: hostconfig.Entry{Path: "/srv/app", User: hostconfig.Principal{Name: "core"}}}}, Files: []hostconfig.File{file("/srv/app/conf", "one")}}
+	m.apply(t, one)
+	m.Write(t, "/etc/passwd", "root:x:0:0::/root:/bin/sh\n", 0o644, 0) // the owner is gone
+	out, err := m.host.Revert(context.Background(), one)
+	must(t, err)
+	if len(out.Left) != 1 || m.Read(t, "/srv/app/conf") != "one" {
+		t.Errorf("expected the file to stay, got %+v", out)
+	}
+}

@@ -59,7 +59,8 @@ func hashed(d Dir, name string) (Entry, error) {
 	sum := sha256.New()
 	read := int64(0)
 	if info.Size <= MaxHash { // the file may grow meanwhile
-		read, err = io.Copy(sum, io.LimitReader(file, MaxHash+1))
+		buffer := make([]byte, min(max(info.Size, minBuffer), maxBuffer))
+		read, err = io.CopyBuffer(sum, io.LimitReader(file, MaxHash+1), buffer)
 	}
 	info.Hash = hex.EncodeToString(sum.Sum(nil))
 	if size := max(info.Size, read); size > MaxHash {
@@ -73,6 +74,8 @@ const (
 	// agent busy for ever.
 	MaxHash = 64 << 20
 	large   = "size-"
+
+	minBuffer, maxBuffer = 512, 32 << 10
 )
 
 // IsLarge reports whether a file is too large to be read. Its hash then says its size.

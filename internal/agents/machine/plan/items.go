@@ -38,19 +38,17 @@ func (t *translator) problem() error {
 	return errors.Join(errs...)
 }
 
-// leave removes the items that the host cannot have, with those below them.
+// leave removes the items that the host cannot have.
 func (t *translator) leave() {
-	for _, r := range t.refused {
-		maps.DeleteFunc(t.items, func(key ledger.Key, _ Item) bool {
-			isBelow := r.Kind == ledger.Path && strings.HasPrefix(key.Name, r.Name+"/")
-			return key == r.Key || isBelow && (key.Kind == ledger.Path || key.Kind == ledger.Keys)
-		})
-	}
+	maps.DeleteFunc(t.items, func(key ledger.Key, _ Item) bool { return t.leaves(key) })
 }
 
-// leaves reports whether a record is about an item that was left out, so that it stays as it is.
+// leaves reports whether a key is left out, because it, or a directory above it, was refused. Its record stays as it is.
 func (t *translator) leaves(key ledger.Key) bool {
-	return slices.ContainsFunc(t.refused, func(r refusal) bool { return r.Key == key })
+	return slices.ContainsFunc(t.refused, func(r refusal) bool {
+		isBelow := r.Kind == ledger.Path && strings.HasPrefix(key.Name, r.Name+"/")
+		return key == r.Key || isBelow && (key.Kind == ledger.Path || key.Kind == ledger.Keys)
+	})
 }
 
 // Keys returns the keys whose state a plan needs. Of the facts it uses only the accounts and the boot loader.
