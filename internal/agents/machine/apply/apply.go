@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
@@ -29,17 +28,6 @@ type Result struct {
 	Left []string
 }
 
-// Notes are what a user should know of a change that is complete.
-func (r Result) Notes() []string {
-	out := slices.Clone(r.Left)
-	for _, c := range r.Conflicts {
-		if c.Problem != nil {
-			out = append(out, c.String())
-		}
-	}
-	return out
-}
-
 // Apply changes the host to a configuration. An empty configuration restores the host.
 func (h *Host) Apply(ctx context.Context, c hostconfig.Config) (Result, error) {
 	l, err := h.recovered()
@@ -51,22 +39,6 @@ func (h *Host) Apply(ctx context.Context, c hostconfig.Config) (Result, error) {
 		return Result{}, err
 	}
 	return h.execute(ctx, l, p, false)
-}
-
-// Revert changes the host to a configuration that it had before, as far as it can. It refuses nothing, and goes on
-// after a step that fails: a node that is cut off must get back what brings it into contact.
-func (h *Host) Revert(ctx context.Context, c hostconfig.Config) (Result, error) {
-	l, err := h.recovered()
-	if err != nil {
-		return Result{}, err
-	}
-	f, problem := h.observe(ctx, l, c)
-	p := plan.Tolerant(c, l, f)
-	out, err := h.execute(ctx, l, p, true)
-	if err != nil {
-		err = errors.Join(err, h.preflight(p)) // it says what to do about a file that cannot change
-	}
-	return out, errors.Join(problem, err)
 }
 
 // Plan returns what Apply would do, and changes nothing. The error names everything that the host cannot do.
@@ -182,23 +154,6 @@ func (h *Host) steps(ctx context.Context, p plan.Plan, tolerant bool) (kept []le
 		}
 	}
 	return kept, errs
-}
-
-// copyOriginals copies the files that steps replace.
-func (h *Host) copyOriginals(p plan.Plan) error {
-	for _, key := range p.Copies {
-		content, found, err := h.FS.ReadFile(key.Name, ledger.MaxCopy)
-		if err != nil {
-			return err
-		}
-		if found.Hash != p.Intent.Records[key].Before.Hash {
-			return fmt.Errorf("%s: %w", key.Name, errChanged)
-		}
-		if err := h.Store.Keep(content); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // endsUnits reports whether the first of the steps is the last of several that call systemctl. Its changes must be on
