@@ -36,8 +36,11 @@ func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, e
 		return a.reboot(ctx, s)
 	}
 	notes, err := a.change(ctx, s, in.Journal.Order.Actions)
+	if err != nil && ctx.Err() == nil { // the report names the error; the end of the process is none
+		err = errors.Join(err, a.save(s, s.Fail(err.Error())))
+	}
 	if err != nil {
-		return 0, errors.Join(err, a.noteFailure(ctx, s, err))
+		return 0, err
 	}
 	a.tick()
 	next := s.Next(a.now)
@@ -52,14 +55,6 @@ func (a *Agent) change(ctx context.Context, s trial.State, actions []machineorde
 	}
 	out, err := a.apply(ctx, s.Target(), s.Reverting)
 	return out.Notes(), err
-}
-
-// noteFailure keeps an error for the report. The end of the process is none.
-func (a *Agent) noteFailure(ctx context.Context, s trial.State, err error) error {
-	if ctx.Err() != nil {
-		return nil
-	}
-	return a.save(s, s.Fail(err.Error()))
 }
 
 // save writes the state of the trial if it has changed.

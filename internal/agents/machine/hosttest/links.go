@@ -7,6 +7,7 @@ package hosttest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	gopath "path"
 	"strings"
@@ -102,30 +103,34 @@ func (m *Machine) unlink(unit string) error {
 		}
 	}
 	names, err := m.FS.Names(unitDir)
+	for _, name := range names {
+		if strings.HasSuffix(name, ".wants") || strings.HasSuffix(name, ".requires") {
+			err = errors.Join(err, m.unlinkIn(name, unit))
+		}
+	}
+	return err
+}
+
+// unlinkIn removes the link in a directory, and the directory if it is empty then.
+func (m *Machine) unlinkIn(dir, unit string) error {
+	d, err := m.Disk.OpenDir(gopath.Join(unitDir, dir))
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if !strings.HasSuffix(name, ".wants") && !strings.HasSuffix(name, ".requires") {
-			continue
-		}
-		d, err := m.Disk.OpenDir(gopath.Join(unitDir, name))
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		if _, err := d.Stat(unit); err != nil {
-			continue
-		}
-		if err := d.Remove(unit, false); err != nil {
-			return err
-		}
-		if left, _ := d.Names(); len(left) == 0 {
-			parent, _ := m.Disk.OpenDir(unitDir)
-			if err := parent.Remove(name, true); err != nil {
-				return err
-			}
-		}
+	defer d.Close()
+	if _, err := d.Stat(unit); err != nil {
+		return nil // there is no link
 	}
-	return nil
+	if err := d.Remove(unit, false); err != nil {
+		return err
+	}
+	if left, _ := d.Names(); len(left) > 0 {
+		return nil
+	}
+	parent, err := m.Disk.OpenDir(unitDir)
+	if err != nil {
+		return err
+	}
+	defer parent.Close()
+	return parent.Remove(dir, true)
 }

@@ -101,7 +101,7 @@ func (s State) Revert(reason string, now Now) State {
 	if s.Reverting {
 		return s
 	}
-	s.Reverting, s.Reason = true, reason
+	s.Reverting, s.Reason, s.Notes = true, reason, nil // the notes are about the change
 	return s.at(Apply, now)
 }
 

@@ -32,7 +32,7 @@ func TestUpdateGrubEndsByItselfOrAfterALimit(t *testing.T) {
 	dir := t.TempDir()
 	script := func(text string) string {
 		p := filepath.Join(dir, "update-grub")
-		if err := os.WriteFile(p, []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // it is a program
+		if err := os.WriteFile(p, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		return p
