@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/agents/machine/plan"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
@@ -23,6 +24,8 @@ type Result struct {
 	// which opcrew created and which have entries of others.
 	Conflicts []plan.Conflict
 	Kept      []string
+	// Left is what Revert left out, because the host cannot do it.
+	Left []string
 }
 
 // Apply changes the host to a configuration. An empty configuration restores the host.
@@ -35,7 +38,7 @@ func (h *Host) Apply(ctx context.Context, c hostconfig.Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return h.execute(ctx, l, p)
+	return h.execute(ctx, l, p, false)
 }
 
 // Plan returns what Apply would do, and changes nothing. The error names everything that the host cannot do.
@@ -71,7 +74,7 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 	}
 	for _, r := range l.Sorted() {
 		if r.Pending {
-			if err := h.settle(r); err != nil {
+			if err := h.settle(r); err != nil && !hostfs.IsBehindLink(err) {
 				return l, fmt.Errorf("complete an earlier change of %s %s: %w", r.Kind, r.Name, err)
 			}
 		}
@@ -79,25 +82,23 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 	return l, nil
 }
 
-// execute carries out a plan.
-func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan) (Result, error) {
-	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept}
+// execute carries out a plan. If it is tolerant, a step that fails does not keep it from the others.
+func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan, tolerant bool) (Result, error) {
+	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept, Left: p.Left}
 	saved, err := h.begin(l, p)
 	if err != nil {
 		return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
 	}
-	for i, s := range p.Steps {
-		kept, err := h.step(ctx, s)
-		if err == nil && endsUnits(p.Steps[i:]) {
-			err = h.FS.SyncAll(hostconfig.UnitDirectory)
-		}
-		if err != nil {
-			return out, fmt.Errorf("%s: %w", s, err)
-		}
-		if kept {
-			out.Kept = append(out.Kept, s.Name)
-			p.Done.Records[s.Key] = keptRecord(p.Intent.Records[s.Key])
-		}
+	kept, err := h.steps(ctx, p, tolerant)
+	if err != nil {
+		return out, err
+	}
+	for _, key := range kept {
+		out.Kept = append(out.Kept, key.Name)
+		p.Done.Records[key] = keptRecord(p.Intent.Records[key])
+	}
+	if err := h.readBack(p); err != nil {
+		return out, err
 	}
 	if err := h.save(saved, p.Done); err != nil {
 		return out, err
@@ -134,21 +135,25 @@ func (h *Host) save(old, l ledger.Ledger) error {
 	return h.Store.Save(l)
 }
 
-// copyOriginals copies the files that steps replace.
-func (h *Host) copyOriginals(p plan.Plan) error {
-	for _, key := range p.Copies {
-		content, found, err := h.FS.ReadFile(key.Name, ledger.MaxCopy)
-		if err != nil {
-			return err
+// steps carries out the steps, and returns which directories stayed.
+func (h *Host) steps(ctx context.Context, p plan.Plan, tolerant bool) (kept []ledger.Key, errs error) {
+	for i, s := range p.Steps {
+		stays, err := h.step(ctx, s)
+		if err == nil && endsUnits(p.Steps[i:]) {
+			err = h.FS.SyncAll(hostconfig.UnitDirectory)
 		}
-		if found.Hash != p.Intent.Records[key].Before.Hash {
-			return fmt.Errorf("%s: %w", key.Name, errChanged)
+		if stays {
+			kept = append(kept, s.Key)
 		}
-		if err := h.Store.Keep(content); err != nil {
-			return err
+		if err == nil {
+			continue
+		}
+		errs = errors.Join(errs, fmt.Errorf("%s: %w", s, err))
+		if !tolerant || ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return kept, errs
 }
 
 // endsUnits reports whether the first of the steps is the last of several that call systemctl. Its changes must be on

@@ -122,10 +122,12 @@ func none() hostconfig.Config { return hostconfig.Config{Name: "none"} }
 // onMachines runs a test with a real directory and with the model of a disk.
 func onMachines(t *testing.T, test func(t *testing.T, m *machine)) {
 	t.Run("real", func(t *testing.T) {
-		root, err := hostfs.OpenRoot(t.TempDir())
+		dir := t.TempDir()
+		root, err := hostfs.OpenRoot(dir)
 		must(t, err)
 		t.Cleanup(func() { _ = root.Close() })
 		m := boot(t, root)
+		m.dir = dir
 		fixture(t, m)
 		test(t, m)
 	})

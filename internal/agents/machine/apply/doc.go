@@ -6,7 +6,8 @@
 // After a crash at any point, the next call of Apply completes the change, and a call with another configuration leads
 // there.
 //
-//   - apply.go has the order of an application: recover, observe, plan, preflight, copy, save, steps, save.
+//   - apply.go has the order of an application: recover, observe, plan, preflight, copy (copies.go), save, steps, save.
+//   - revert.go has the way back to an earlier configuration, which goes as far as the host permits.
 //   - observe.go, state.go and preflight.go read the host; they change nothing.
 //   - steps.go and path.go carry out one step. host.go has the interfaces to the host.
 //

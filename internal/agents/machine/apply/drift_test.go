@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/drift"
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs/disktest"
+	"github.com/opcrew/opcrew/internal/agents/machine/hosttest"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
@@ -30,8 +31,10 @@ func start(t *testing.T) *machine {
 func (m *machine) drifts(t *testing.T) (out []string) {
 	t.Helper()
 	l := m.ledger(t)
-	states, err := m.host.States(context.Background(), l)
-	must(t, err)
+	states, unreadable := m.host.States(context.Background(), l)
+	if len(unreadable) > 0 {
+		t.Fatal(unreadable)
+	}
 	for _, d := range drift.Scan(l, states) {
 		out = append(out, d.String())
 	}
@@ -111,8 +114,10 @@ func TestAdoptedDriftStaysUntilTheConfigurationChanges(t *testing.T) {
 	m.apply(t, first())
 	m.Write(t, "/etc/motd", "adopted\n", 0o600, 7)
 	l := m.ledger(t)
-	states, err := m.host.States(context.Background(), l)
-	must(t, err)
+	states, unreadable := m.host.States(context.Background(), l)
+	if len(unreadable) > 0 {
+		t.Fatal(unreadable)
+	}
 	found := slices.DeleteFunc(drift.Scan(l, states), func(d drift.Drift) bool { return d.Name != "/etc/motd" })
 	must(t, m.host.Store.Save(drift.Adopted(l, found)))
 	for range 2 {
@@ -131,8 +136,14 @@ func TestAdoptedDriftStaysUntilTheConfigurationChanges(t *testing.T) {
 	}
 }
 
+// TestWhatTheHostCannotDoIsRefusedBeforeAnyChange has units for which systemctl would do nothing (odd), among others.
 func TestWhatTheHostCannotDoIsRefusedBeforeAnyChange(t *testing.T) {
-	content := []byte("x")
+	content, also := []byte("x"), "[Install]\nAlso=ntp.service\n"
+	odd := func(m *machine) {
+		m.Write(t, "/usr/lib/systemd/system/log.service", also, 0o644, 0)
+		m.Write(t, "/usr/lib/systemd/system/t@.service", "[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
+		must(t, m.FS.WriteLink(unitDir+"/sshd.service", hostfs.Entry{Type: hostfs.Link, Target: "/usr/lib/systemd/system/ntp.service"}))
+	}
 	for _, test := range []struct {
 		name, want string
 		config     hostconfig.Config
@@ -157,6 +168,13 @@ func TestWhatTheHostCannotDoIsRefusedBeforeAnyChange(t *testing.T) {
 		{"keys in a directory behind a link", "follows no links", hostconfig.Config{Users: []hostconfig.User{{Name: "core", SSHAuthorizedKeys: []string{"k"}}}}, func(m *machine) {
 			must(t, m.FS.WriteLink("/home/core/.ssh", hostfs.Entry{Type: hostfs.Link, Target: "/root"}))
 		}},
+		{"mount point", "mount point", hostconfig.Config{Files: []hostconfig.File{file("/etc/hosts", "x")}}, func(m *machine) { m.Disk.(*disktest.Disk).Mount("/etc/hosts", true) }},
+		{"disabled alias", "another name", hostconfig.Config{Units: []hostconfig.Unit{{Name: "sshd.service", Enabled: &no}}}, odd},
+		{"enabled alias", "another name", hostconfig.Config{Units: []hostconfig.Unit{{Name: "sshd.service", Enabled: &yes}}}, odd},
+		{"indirect unit", "with Also", hostconfig.Config{Units: []hostconfig.Unit{{Name: "log.service", Enabled: &yes}}}, odd},
+		{"disabled indirect unit", "with Also", hostconfig.Config{Units: []hostconfig.Unit{{Name: "log.service", Enabled: &no}}}, odd},
+		{"new indirect unit", "with Also", hostconfig.Config{Units: []hostconfig.Unit{{Name: "new.service", Contents: &also, Enabled: &yes}}}, nil},
+		{"template", "declare an instance", hostconfig.Config{Units: []hostconfig.Unit{{Name: "t@.service", Enabled: &yes}}}, odd},
 		{"invalid", "must be absolute", hostconfig.Config{Files: []hostconfig.File{file("x", "x")}}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -185,10 +203,43 @@ func TestAFileThatChangesDuringTheApplicationIsNotLost(t *testing.T) {
 	p, err := m.host.Plan(context.Background(), first())
 	must(t, err)
 	m.Write(t, "/etc/motd", "edited a moment ago\n", 0o644, 0)
-	if _, err := m.host.execute(context.Background(), ledger.Ledger{}, p); err == nil || !strings.Contains(err.Error(), "another program") {
+	if _, err := m.host.execute(context.Background(), ledger.Ledger{}, p, false); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("expected the change to be noticed, got %v", err)
 	}
 	if got := m.Read(t, "/etc/motd"); got != "edited a moment ago\n" {
 		t.Errorf("expected the edited file to stay, got %q", got)
+	}
+}
+
+func TestAValueThatTheKernelRoundsIsNoDrift(t *testing.T) {
+	m := start(t)
+	before := m.Snapshot(t)
+	m.Stored = map[string]string{"1024": "900", "2048": "2000"}
+	declare := func(value string) hostconfig.Config {
+		return hostconfig.Config{Name: "rendered-1", Files: []hostconfig.File{file("/etc/sysctl.d/50-x.conf", "net.core.somaxconn = "+value+"\n")}}
+	}
+	for value, want := range map[string]string{"1024": "900", "2048": "2000"} {
+		m.apply(t, declare(value))
+		if out := m.apply(t, declare(value)); len(out.Steps) > 0 || len(m.drifts(t)) > 0 || m.Values["net/core/somaxconn"] != want {
+			t.Errorf("expected the value of the kernel to be no drift, got %v and %v", out.Steps, m.drifts(t))
+		}
+	}
+	m.Values["net/core/somaxconn"] = "5"
+	if got := m.drifts(t); len(got) != 1 {
+		t.Errorf("expected another value to be drift, got %v", got)
+	}
+	m.apply(t, declare("1024"))
+	m.apply(t, none())
+	if diff := cmp.Diff(before, m.Snapshot(t)); diff != "" {
+		t.Errorf("expected the host as before: %s", diff)
+	}
+}
+
+func TestAWriteOnlySysctlIsSetByTheBoot(t *testing.T) {
+	m := start(t)
+	m.Values["net/ipv4/route/flush"] = hosttest.WriteOnly
+	m.apply(t, hostconfig.Config{Name: "rendered-1", Files: []hostconfig.File{file("/etc/sysctl.d/50-x.conf", "net.ipv4.route.flush = 1\n")}})
+	if got := m.drifts(t); len(got) > 0 {
+		t.Errorf("expected no drift, got %v", got)
 	}
 }

@@ -19,6 +19,8 @@ import (
 
 const unitDir = hostconfig.UnitDirectory
 
+var maskLink = hostfs.Entry{Type: hostfs.Link, Target: hostconfig.MaskTarget}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -30,6 +32,7 @@ func must(t testing.TB, err error) {
 type machine struct {
 	*hosttest.Machine
 	host *Host
+	dir  string // of the disk; empty for the model
 }
 
 type snapshot = hosttest.Snapshot
@@ -38,7 +41,7 @@ type snapshot = hosttest.Snapshot
 func boot(t testing.TB, disk hostfs.Disk) *machine {
 	t.Helper()
 	m := hosttest.Boot(t, disk)
-	return &machine{m, &Host{
+	return &machine{Machine: m, host: &Host{
 		FS: m.FS, Store: ledger.NewStore(m.FS, hostconfig.StateDirectory), Units: m, Kernel: m, UpdateBoot: m.UpdateBoot,
 		LockUsers: func(context.Context) (func(), error) { return func() {}, nil },
 	}}

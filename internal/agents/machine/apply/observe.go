@@ -36,7 +36,7 @@ type observer struct {
 
 func (h *Host) observe(ctx context.Context, l ledger.Ledger, c hostconfig.Config) (plan.Facts, error) {
 	o := &observer{Host: h, ctx: ctx, config: c, ledger: l, facts: plan.Facts{
-		States: map[ledger.Key]ledger.State{}, Originals: map[string][]byte{}, Names: map[string][]string{},
+		States: map[ledger.Key]ledger.State{}, Unreadable: map[ledger.Key]error{}, Originals: map[string][]byte{}, Names: map[string][]string{},
 		Words: map[string]string{}, Installs: map[string]string{}, Vendor: map[string]bool{},
 	}}
 	o.readAccounts()
@@ -74,7 +74,10 @@ func (o *observer) readStates() {
 	targets := hardTargets(o.config, o.ledger)
 	for _, key := range plan.Keys(o.config, o.ledger, o.facts) {
 		state, err := o.state(o.ctx, key, targets[key])
-		o.refuse(err)
+		if err != nil {
+			o.missing(key, err)
+			continue
+		}
 		o.facts.States[key] = state
 		if key.Kind == ledger.Unit {
 			o.facts.Words[key.Name] = state.Target
@@ -82,6 +85,15 @@ func (o *observer) readStates() {
 		if key.Kind == ledger.Path && state.Type == hostfs.Directory {
 			o.readNames(key.Name)
 		}
+	}
+}
+
+// missing notes a state that cannot be observed. A user of the host can cause that for a file, so there it is no error
+// unless the configuration declares the file. The state of a unit or sysctl is there at the next attempt.
+func (o *observer) missing(key ledger.Key, err error) {
+	o.facts.Unreadable[key] = err
+	if key.Kind == ledger.Unit || key.Kind == ledger.Sysctl {
+		o.refuse(err)
 	}
 }
 

@@ -30,7 +30,7 @@ func (h *Host) setPath(s plan.Step) (kept bool, err error) {
 	}
 	if s.To.Type == hostfs.Absent {
 		err := h.FS.Remove(s.Name)
-		if hostfs.IsNotEmpty(err) {
+		if hostfs.IsInUse(err) {
 			return true, nil
 		}
 		return false, err

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"golang.org/x/sys/unix"
 
@@ -20,15 +21,20 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
 
-// States returns the state on the host of each record of a ledger.
-func (h *Host) States(ctx context.Context, l ledger.Ledger) (map[ledger.Key]ledger.State, error) {
-	out, errs := map[ledger.Key]ledger.State{}, error(nil)
+// States returns the state on the host of each record of a ledger. A key whose state could not be observed has an error
+// instead: a zero state would look like one that another program left.
+func (h *Host) States(ctx context.Context, l ledger.Ledger) (map[ledger.Key]ledger.State, map[ledger.Key]error) {
+	out, unreadable := map[ledger.Key]ledger.State{}, map[ledger.Key]error{}
 	targets := hardTargets(hostconfig.Config{}, l)
 	for key := range l.Records {
 		state, err := h.state(ctx, key, targets[key])
-		out[key], errs = state, errors.Join(errs, err)
+		if err != nil {
+			unreadable[key] = err
+			continue
+		}
+		out[key] = state
 	}
-	return out, errs
+	return out, unreadable
 }
 
 // hardTargets returns the file of each path that is, or will be, a hard link.
@@ -94,6 +100,9 @@ func (h *Host) unitState(ctx context.Context, unit string) (ledger.State, error)
 
 func (h *Host) sysctlState(name string) (ledger.State, error) {
 	value, found, err := h.Kernel.Get(name)
+	if errors.Is(err, fs.ErrPermission) { // even root may only write it
+		return ledger.State{Entry: hostfs.Entry{Type: hostfs.Other}}, nil
+	}
 	if err != nil {
 		return ledger.State{}, fmt.Errorf("read sysctl %s: %w", name, err)
 	}

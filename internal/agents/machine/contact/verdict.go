@@ -12,6 +12,8 @@ import (
 const (
 	// CutOffTime is how long a node without any contact waits before it reverts.
 	CutOffTime = time.Minute
+	// BootTime is the same after a reboot. The API server may run on this node, and needs time to start.
+	BootTime = 3 * time.Minute
 	// OutageTime is how long a node waits for the API server while it reaches a peer. An outage of the API server is then
 	// as likely as an effect of the change.
 	OutageTime = 10 * time.Minute
@@ -24,12 +26,28 @@ type Contacts struct {
 	Peers []string `json:"peers,omitempty"`
 }
 
+// With returns the contacts of two measurements.
+func (c Contacts) With(other Contacts) Contacts {
+	peers := slices.Concat(c.Peers, other.Peers)
+	slices.Sort(peers)
+	return Contacts{API: c.API || other.API, Peers: slices.Compact(peers)}
+}
+
 // Input is what the verdict depends on.
 type Input struct {
 	Before, Now Contacts
 	// Elapsed is the time since the change was complete, or since the boot that it required. While the node has a contact
 	// that counts, it is Silent for 0; otherwise since the last one, or since the change.
 	Elapsed, Silent time.Duration
+	// Rebooted is set if the change required a reboot.
+	Rebooted bool
+}
+
+func (in Input) patience() time.Duration {
+	if in.Rebooted {
+		return BootTime
+	}
+	return CutOffTime
 }
 
 // Verdict is what follows for the change.
@@ -91,10 +109,10 @@ func hadOnlyPeers(in Input) (Verdict, string) {
 
 // isCutOff reverts a change after which the node is alone.
 func isCutOff(in Input) (Verdict, string) {
-	if reachesPeer(in) || in.Silent < CutOffTime {
+	if reachesPeer(in) || in.Silent < in.patience() {
 		return "", ""
 	}
-	return Revert, fmt.Sprintf("the node reached neither the API server nor a peer for %s", CutOffTime)
+	return Revert, fmt.Sprintf("the node reached neither the API server nor a peer for %s", in.patience())
 }
 
 // lacksAPI reverts a change after which only the API server is out of reach: no one could correct the change.

@@ -25,6 +25,8 @@ func TestANodeThatIsCutOffReverts(t *testing.T) {
 		{"API server late", both, api, time.Hour, 0, Confirmed, "reaches the API server"},
 		{"alone, not for long", both, nothing, 59 * second, 59 * second, Wait, "59s"},
 		{"alone", both, nothing, minute, minute, Revert, "neither"},
+		{"rebooted, alone", both, nothing, 2 * minute, 2 * minute, Wait, "2m"},
+		{"rebooted, alone for long", both, nothing, 3 * minute, 3 * minute, Revert, "neither"},
 		{"alone again after a contact", both, nothing, 5 * minute, 30 * second, Wait, "30s"},
 		{"alone, without peers before", api, nothing, minute, minute, Revert, "neither"},
 		{"alone, only peers before", peers, nothing, minute, minute, Revert, "neither"},
@@ -39,7 +41,7 @@ func TestANodeThatIsCutOffReverts(t *testing.T) {
 		{"nothing before, a peer now", nothing, other, second, 0, Confirmed, "did not cut it off"},
 		{"nothing before, API server now", nothing, api, second, 0, Confirmed, "reaches the API server"},
 	} {
-		got, reason := Judge(Input{test.before, test.now, test.elapsed, test.silent})
+		got, reason := Judge(Input{Before: test.before, Now: test.now, Elapsed: test.elapsed, Silent: test.silent, Rebooted: strings.HasPrefix(test.name, "rebooted")})
 		if got != test.want || !strings.Contains(reason, test.reason) {
 			t.Errorf("%s: expected %s with %q, got %s with %q", test.name, test.want, test.reason, got, reason)
 		}
@@ -57,7 +59,7 @@ func TestEveryTrialEnds(t *testing.T) {
 			if !Counts(before, now) {
 				silent = time.Hour
 			}
-			if got, reason := Judge(Input{before, now, time.Hour, silent}); got == Wait {
+			if got, reason := Judge(Input{Before: before, Now: now, Elapsed: time.Hour, Silent: silent}); got == Wait {
 				t.Errorf("%+v, then %+v: expected a verdict after an hour, got %s", before, now, reason)
 			}
 		}

@@ -35,6 +35,8 @@ type System interface {
 	Now() (trial.Now, error)
 	// CommandLine returns the kernel command line of this boot.
 	CommandLine() (string, error)
+	// Started reports whether the host has started everything that a boot starts.
+	Started(ctx context.Context) bool
 	// Reboot begins a reboot. It returns before the host goes down.
 	Reboot(ctx context.Context) error
 }
@@ -62,10 +64,13 @@ type memory struct {
 	now trial.Now
 	// started is the time since boot of the first turn, and answered that of the last contact during a trial.
 	started, answered time.Duration
+	// booting is the time since boot until which the host was still starting.
+	booting           time.Duration
+	before            sample
 	check             *decide.Check
 	scanned           *time.Duration
 	changed           bool
-	drift             []string
+	drift, unreadable []string
 	repairs           drift.Repairs
 	// held are the steps that are not to be repeated for some time.
 	held map[string]hold

@@ -6,12 +6,17 @@
 package daemon
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
+	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -98,7 +103,7 @@ func TestAContestIsReportedAndEnds(t *testing.T) {
 	for range 5 {
 		w.Machine.Write(t, "/etc/motd", "edited\n", 0o644, 0)
 		w.agent.changed = true
-		w.run(10 * time.Second)
+		w.run(31 * time.Second)
 	}
 	if r := w.report(); len(r.Drift) != 1 || !strings.Contains(r.Drift[0], "another program undoes each repair") || w.content("/etc/motd") != "edited\n" {
 		t.Errorf("expected the agent to give way and report it, got %+v, %s", r, w.log.String())
@@ -131,5 +136,63 @@ func TestARestartKeepsTheReportedDrift(t *testing.T) {
 	w.run(time.Hour)
 	if w.writes != writes || !slices.Equal(w.report().Drift, []string{edited}) {
 		t.Errorf("expected no write after a restart, got %d and %+v", w.writes-writes, w.report())
+	}
+}
+
+// TestAStateThatCannotBeObservedIsNoDrift lets systemctl fail during a scan, as it does while systemd is replaced.
+func TestAStateThatCannotBeObservedIsNoDrift(t *testing.T) {
+	for _, policy := range []machineorder.Policy{machineorder.ReportDrift, machineorder.RepairDrift, machineorder.AdoptDrift} {
+		w := newWorld(t)
+		c := one
+		c.Units = []hostconfig.Unit{unit("app.service")}
+		o := w.order(c)
+		o.Drift = policy
+		w.give(o)
+		w.run(time.Minute)
+		before, _ := w.agent.Host.Store.Load()
+		w.Unknown, w.agent.changed = errors.New("connection timed out"), true
+		w.run(time.Minute)
+		after, _ := w.agent.Host.Store.Load()
+		if diff := cmp.Diff(before, after); diff != "" || len(w.report().Drift) > 0 || w.did("enable app.service") != 1 || !strings.Contains(w.log.String(), "connection timed out") {
+			t.Errorf("policy %s: expected no drift, and the error in the log, got %+v, %s", policy, w.report(), diff)
+		}
+	}
+}
+
+func TestAFileThatCannotBeExaminedIsReported(t *testing.T) {
+	w := configured(t)
+	must(t, w.FS.Remove("/etc/app/conf"))
+	must(t, w.FS.WriteLink("/etc/app", hostfs.Entry{Type: hostfs.Link, Target: "/srv"}))
+	w.agent.changed = true
+	w.run(time.Minute)
+	if r := w.report(); len(r.Drift) != 2 || !strings.Contains(r.Drift[0], "/etc/app/conf cannot be examined") {
+		t.Errorf("expected the file behind a link to be reported, got %+v", r)
+	}
+}
+
+func TestAContestThatOnlyScansFindIsReported(t *testing.T) {
+	w := drifted(t, machineorder.RepairDrift)
+	for range 6 {
+		w.Machine.Write(t, "/etc/motd", "edited\n", 0o644, 0)
+		w.run(10 * time.Minute)
+	}
+	if !strings.Contains(w.log.String(), "another program undoes each repair") {
+		t.Errorf("expected the contest to be reported: %s", w.log.String())
+	}
+}
+
+func TestAFileThatChangesAllTheTimeCausesFewScans(t *testing.T) {
+	w := configured(t)
+	w.run(time.Hour)
+	scans, last := 0, w.agent.scanned
+	for range 120 {
+		w.agent.changed = true
+		w.run(time.Second)
+		if w.agent.scanned != last {
+			scans, last = scans+1, w.agent.scanned
+		}
+	}
+	if scans < 2 || scans > 5 {
+		t.Errorf("expected a scan each 30 seconds, got %d in two minutes", scans)
 	}
 }

@@ -13,8 +13,6 @@ import (
 
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/cluster"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
-	"github.com/opcrew/opcrew/internal/agents/machine/daemon/journal"
-	"github.com/opcrew/opcrew/internal/agents/machine/trial"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
@@ -107,22 +105,4 @@ func (a *Agent) config(name string) (hostconfig.Config, error) {
 		return hostconfig.Config{Name: machineorder.None}, nil
 	}
 	return a.Trial.Config(name)
-}
-
-// beginTrial records the order, and then the trial.
-func (a *Agent) beginTrial(ctx context.Context, o *machineorder.Order) error {
-	previous, err := a.current()
-	if err != nil {
-		return err
-	}
-	state := trial.New(o.Config, previous, o.Reboots(), a.Contacts(ctx, o.Peers), a.now)
-	if err := a.Journal.Save(journal.State{Order: *o}); err != nil {
-		return err
-	}
-	if err := a.Trial.Save(state); err != nil {
-		return err
-	}
-	a.Log.Info("The change begins", "config", o.Config, "previous", previous, "reboots", state.Reboots,
-		"apiServer", state.Before.API, "peers", state.Before.Peers)
-	return nil
 }

@@ -7,21 +7,23 @@ package daemon
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"reflect"
+	"slices"
 	"time"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/apply"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/journal"
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
-	"github.com/opcrew/opcrew/internal/agents/machine/units"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 // proceed carries out the step of a trial. The attempt is on disk before it begins.
 func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, error) {
 	s := in.Trial.Begin(a.now)
-	if err := a.save(*in.Trial, s); err != nil {
+	err := a.save(*in.Trial, s)
+	if err != nil {
 		return 0, err
 	}
 	if s.Step != in.Trial.Step || s.Reverting != in.Trial.Reverting {
@@ -32,16 +34,27 @@ func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, e
 		return a.verify(ctx, s, &in.Journal.Order)
 	case trial.Reboot:
 		return a.reboot(ctx, s)
-	case trial.Act:
-		if err := act(ctx, a.Host.Units, in.Journal.Order.Actions); err != nil {
-			return 0, err
-		}
-	default:
-		if err := a.apply(ctx, s.Target()); err != nil {
-			return 0, err
-		}
 	}
-	return 0, a.save(s, s.Next(a.now))
+	notes, err := a.change(ctx, s, in.Journal.Order.Actions)
+	if err != nil && ctx.Err() == nil { // the report names the error; the end of the process is none
+		err = errors.Join(err, a.save(s, s.Fail(err.Error())))
+	}
+	if err != nil {
+		return 0, err
+	}
+	a.tick()
+	next := s.Next(a.now)
+	next.Notes = slices.Concat(s.Notes, notes)
+	return 0, a.save(s, next)
+}
+
+// change carries out a step that changes the host, and returns what it left out.
+func (a *Agent) change(ctx context.Context, s trial.State, actions []machineorder.Action) (notes []string, err error) {
+	if s.Step == trial.Act {
+		return a.act(ctx, actions, s.Reverting)
+	}
+	out, err := a.apply(ctx, s.Target(), s.Reverting)
+	return out.Notes(), err
 }
 
 // save writes the state of the trial if it has changed.
@@ -58,37 +71,23 @@ func (a *Agent) save(old, s trial.State) error {
 	return nil
 }
 
-func (a *Agent) apply(ctx context.Context, name string) error {
+// apply applies a configuration. To one that the host had before, it goes as far as it can.
+func (a *Agent) apply(ctx context.Context, name string, back bool) (apply.Result, error) {
 	c, err := a.config(name)
 	if err != nil {
-		return err
+		return apply.Result{}, err
 	}
-	out, err := a.Host.Apply(ctx, c)
+	do := a.Host.Apply
+	if back {
+		do = a.Host.Revert
+	}
+	out, err := do(ctx, c)
 	if err != nil {
-		return err
+		return out, err
 	}
 	a.scanned = nil
-	a.Log.Info("The configuration is applied", "config", name, "steps", len(out.Steps), "conflicts", len(out.Conflicts), "kept", len(out.Kept))
-	return nil
-}
-
-// act carries out the actions of an order, apart from drain and reboot.
-func act(ctx context.Context, manager units.Manager, actions []machineorder.Action) error {
-	for _, action := range actions {
-		var err error
-		switch action.Type {
-		case machineorder.ActionDaemonReload:
-			err = manager.DaemonReload(ctx)
-		case machineorder.ActionReload:
-			err = manager.Reload(ctx, action.Unit)
-		case machineorder.ActionRestart:
-			err = manager.Restart(ctx, action.Unit)
-		}
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", action.Type, action.Unit, err)
-		}
-	}
-	return nil
+	a.Log.Info("The configuration is applied", "config", name, "steps", len(out.Steps), "conflicts", len(out.Conflicts), "kept", len(out.Kept), "left", len(out.Left))
+	return out, nil
 }
 
 // reboot holds the step, because the host takes some time to go down.
@@ -100,7 +99,7 @@ func (a *Agent) reboot(ctx context.Context, s trial.State) (time.Duration, error
 // conclude records the result, and then ends the trial. Afterwards the host keeps only the configuration that it has.
 func (a *Agent) conclude(in *decide.Input) error {
 	s, j := in.Trial, in.Journal
-	j.Outcome, j.Message, j.BootID = journal.Done, s.Reason, a.now.Boot
+	j.Outcome, j.Message, j.BootID = journal.Done, s.Message(), a.now.Boot
 	if s.Reverting {
 		j.Outcome, j.RevertedTo = journal.Reverted, s.Previous
 	}

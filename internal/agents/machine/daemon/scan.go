@@ -8,8 +8,11 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
@@ -33,13 +36,24 @@ func (a *Agent) scan(ctx context.Context, in *decide.Input) error {
 	decision := drift.Decide(policy(in), found, a.repairs, instant(a.now.Uptime))
 	if err := a.treat(ctx, l, decision); err != nil {
 		a.Log.Warn("Drift could not be repaired, and is reported", "error", err.Error())
-		decision.Report = slices.Concat(decision.Report, decision.Repair, decision.Adopt)
-		decision.Repair, decision.Adopt = nil, nil
+		if decision, err = a.afterwards(ctx); err != nil {
+			return err
+		}
 	}
 	a.note(decision)
 	uptime := a.now.Uptime
 	a.scanned = &uptime
 	return nil
+}
+
+// afterwards reports the drift that an incomplete repair leaves.
+func (a *Agent) afterwards(ctx context.Context) (drift.Decision, error) {
+	l, err := a.Host.Store.Load()
+	if err != nil {
+		return drift.Decision{}, err
+	}
+	found, err := a.find(ctx, l)
+	return drift.Decide(drift.Report, found, nil, instant(a.now.Uptime)), err
 }
 
 // policy returns the policy of the newest order that the agent knows.
@@ -61,14 +75,26 @@ func (a *Agent) watch(l ledger.Ledger) {
 }
 
 func (a *Agent) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error) {
-	states, err := a.Host.States(ctx, l)
-	if err != nil && len(states) == 0 {
-		return nil, fmt.Errorf("look for drift: %w", err)
+	states, unreadable := a.Host.States(ctx, l)
+	if ctx.Err() == nil {
+		a.noteUnreadable(unreadable)
 	}
 	return drift.Scan(l, states), ctx.Err()
 }
 
-// treat repairs and adopts drift. A repair applies the whole configuration again.
+// noteUnreadable reports files that cannot be examined. systemd and the kernel answer again a little later.
+func (a *Agent) noteUnreadable(unreadable map[ledger.Key]error) {
+	a.unreadable = nil
+	for _, key := range slices.SortedFunc(maps.Keys(unreadable), ledger.Compare) {
+		if key.Kind == ledger.Unit || key.Kind == ledger.Sysctl {
+			a.Log.Warn("A state could not be observed", "kind", key.Kind, "name", key.Name, "error", unreadable[key].Error())
+			continue
+		}
+		a.unreadable = append(a.unreadable, fmt.Sprintf("%s cannot be examined: %v", key.Name, unreadable[key]))
+	}
+}
+
+// treat repairs and adopts drift. A repair applies the whole configuration again, as far as the host permits it.
 func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decision) error {
 	if len(decision.Adopt) > 0 {
 		return a.Host.Store.Save(drift.Adopted(l, decision.Adopt))
@@ -77,7 +103,11 @@ func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decis
 		return nil
 	}
 	a.repairs = a.repairs.Add(decision.Repair, instant(a.now.Uptime))
-	return a.apply(ctx, cmp.Or(l.Config, machineorder.None))
+	out, err := a.apply(ctx, cmp.Or(l.Config, machineorder.None), true)
+	if err == nil && len(out.Left) > 0 {
+		err = errors.New(strings.Join(out.Left, "; "))
+	}
+	return err
 }
 
 // note remembers the drift for the report, and logs what is new.
@@ -88,11 +118,15 @@ func (a *Agent) note(decision drift.Decision) {
 		}
 	}
 	var found []string
+	texts := slices.Clone(a.unreadable)
 	for _, d := range decision.Report {
 		text := d.String()
 		if slices.ContainsFunc(decision.Contested, func(c drift.Drift) bool { return c.Key == d.Key }) {
 			text += "; another program undoes each repair"
 		}
+		texts = append(texts, text)
+	}
+	for _, text := range texts {
 		if found = append(found, text); !slices.Contains(a.drift, text) {
 			a.Log.Warn("Drift was found", "drift", text)
 		}

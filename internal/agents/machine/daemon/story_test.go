@@ -188,3 +188,16 @@ func TestAStaleWriteIsRefusedAndRepeated(t *testing.T) {
 	w.run(time.Minute)
 	w.expect(machineorder.StateDone, "rendered-2", machineorder.PhaseDone)
 }
+
+func TestAnEmptyListOfActionsIsNoNewOrder(t *testing.T) {
+	w := newWorld(t)
+	w.order(one)
+	w.node[machineorder.OrderAnnotation] = strings.Replace(w.node[machineorder.OrderAnnotation], `"peers"`, `"actions":[],"peers"`, 1)
+	w.run(time.Hour)
+	w.expect(machineorder.StateDone, "rendered-1", machineorder.PhaseDone)
+	calls := w.disk.Calls()
+	w.run(5 * time.Minute)
+	if w.disk.Calls() != calls {
+		t.Errorf("expected the agent to rest, got %d writing calls", w.disk.Calls()-calls)
+	}
+}

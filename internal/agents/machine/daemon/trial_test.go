@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcrew/opcrew/internal/agents/machine/daemon/decide"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -123,7 +124,10 @@ func TestATrialEndsWithoutTheAPIServer(t *testing.T) {
 			w.order(two)
 			w.agent.Turn(t.Context()) // the check needs the Secret
 			w.apiDown = !test.apiBefore
-			w.agent.Turn(t.Context()) // the trial begins
+			for range samples { // the trial begins
+				w.agent.Turn(t.Context())
+				w.uptime += decide.ProbeTime
+			}
 			w.apiDown = true
 			w.kill()
 			w.run(time.Hour)
@@ -162,13 +166,15 @@ func TestARevertThatFailsAsksForHelp(t *testing.T) {
 	w := configured(t)
 	w.broken["crio.service"] = true
 	w.order(two, restart)
+	w.run(10 * time.Second)
+	w.disk.Fix("/etc/other")
 	w.run(2 * time.Hour)
 	w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseFailed)
-	if !strings.Contains(w.report().Message, "needs a user") {
-		t.Errorf("expected the report to ask for help, got %+v", w.report())
+	if text := w.report().Message; !strings.Contains(text, "needs a user") || !strings.Contains(text, "immutable") {
+		t.Errorf("expected the report to say what is wrong and to ask for help, got %s", text)
 	}
 	w.broken["crio.service"] = false
-	w.order(config("rendered-3", file("/etc/motd", "three\n")), restart)
+	w.order(config("rendered-3", two.Files[1], file("/etc/motd", "three\n")), restart)
 	w.run(5 * time.Minute)
 	w.expect(machineorder.StateDone, "rendered-3", machineorder.PhaseDone)
 }

@@ -26,28 +26,37 @@ const (
 
 // Turn carries out the next step, and returns how long to wait before the next one.
 func (a *Agent) Turn(ctx context.Context) time.Duration {
-	now, err := a.System.Now()
-	if err != nil {
-		a.Log.Error("The clock of the host cannot be read", "error", err.Error())
+	if !a.tick() {
 		return lastRetry
 	}
-	a.start(now.Uptime)
-	a.now = now
+	a.start(a.now.Uptime)
 	in := a.observe()
 	step := decide.Next(&in)
 	if step.Do == decide.Wait {
 		return a.pause(step.After)
 	}
 	key := keyOf(step, &in)
-	if left := a.held[key].until - now.Uptime; left > 0 {
+	if left := a.held[key].until - a.now.Uptime; left > 0 {
 		return left
 	}
 	pause, err := a.do(ctx, step, &in)
+	a.tick() // the pause begins when the step ends
 	if err != nil {
 		return a.fail(ctx, key, err)
 	}
 	a.hold(key, 0, pause)
 	return pause
+}
+
+// tick reads the clock of the host. A step can take minutes.
+func (a *Agent) tick() bool {
+	now, err := a.System.Now()
+	if err != nil {
+		a.Log.Error("The clock of the host cannot be read", "error", err.Error())
+		return false
+	}
+	a.now = now
+	return true
 }
 
 // start is called in each turn, and notes when the process began.
@@ -115,7 +124,7 @@ func (a *Agent) do(ctx context.Context, step decide.Step, in *decide.Input) (tim
 	case decide.Preflight:
 		return 0, a.preflight(ctx, in.Order)
 	case decide.Begin:
-		return 0, a.beginTrial(ctx, in.Order)
+		return a.beginTrial(ctx, in.Order)
 	case decide.Conclude:
 		return 0, a.conclude(in)
 	case decide.Scan:

@@ -33,15 +33,29 @@ func (a *Agent) verify(ctx context.Context, s trial.State, o *machineorder.Order
 		return 0, a.save(s, s.Revert(reason, a.now))
 	}
 	found := a.Contacts(ctx, o.Peers)
+	starting := s.Reboots && a.starting(ctx)
+	a.tick()
 	if contact.Counts(s.Before, found) {
 		a.answered = a.now.Uptime
 	}
-	elapsed := s.Elapsed(a.now)
-	verdict, reason := contact.Judge(contact.Input{Before: s.Before, Now: found, Elapsed: elapsed, Silent: min(elapsed, a.now.Uptime-a.answered)})
+	if starting {
+		a.booting = a.now.Uptime
+	}
+	elapsed := min(s.Elapsed(a.now), a.now.Uptime-a.booting)
+	silent := min(elapsed, a.now.Uptime-a.answered)
+	verdict, reason := contact.Judge(contact.Input{Before: s.Before, Now: found, Elapsed: elapsed, Silent: silent, Rebooted: s.Reboots})
 	if verdict == contact.Wait || verdict == contact.Confirmed && elapsed < settleTime && acts(o) {
 		return decide.ProbeTime, nil
 	}
 	return 0, a.save(s, s.Judge(verdict, reason, a.now))
+}
+
+// startTime is after which time a host counts as started. A unit that never starts must not keep a node from a revert.
+const startTime = 5 * time.Minute
+
+// starting reports whether the host still starts units. Before that, the network or a firewall may be missing.
+func (a *Agent) starting(ctx context.Context) bool {
+	return a.now.Uptime < startTime && !a.System.Started(ctx)
 }
 
 // acts reports whether an order contains an action on the host.

@@ -50,10 +50,12 @@ type world struct {
 	// broken are units that cannot be restarted. lostArguments is set if the boot loader ignores its files.
 	broken        map[string]bool
 	lostArguments bool
-	boot          int
-	uptime        time.Duration
-	command       string
-	rebooting     bool
+	// starts is how long after a boot the host has started everything.
+	starts    time.Duration
+	boot      int
+	uptime    time.Duration
+	command   string
+	rebooting bool
 	// drains is set if the operator drains the node at once.
 	drains bool
 	// crash is at which writing call the agent crashes; negative for never.
@@ -71,6 +73,8 @@ func newWorld(t testing.TB) *world {
 	w := &world{t: t, disk: disktest.New(), node: map[string]string{}, secrets: map[string][]byte{}, broken: map[string]bool{}, crash: -1, drains: true, boot: 1, uptime: time.Hour}
 	w.firewall = func(w *world) bool { return w.content("/etc/firewall") == "drop" }
 	w.Machine = hosttest.Boot(t, w.disk)
+	w.Broken, w.Active["crio.service"] = w.broken, true
+	w.Write(t, "/usr/lib/systemd/system/crio.service", "[Service]\n[Install]\nWantedBy=multi-user.target\n", 0o644, 0)
 	w.Write(t, "/etc/motd", "welcome\n", 0o644, 0)
 	w.Write(t, "/etc/passwd", "root:x:0:0::/root:/bin/sh\n", 0o644, 0)
 	w.Write(t, "/etc/group", "root:x:0:\n", 0o644, 0)
@@ -87,7 +91,7 @@ func newWorld(t testing.TB) *world {
 // start starts the agent's process.
 func (w *world) start() {
 	host := &apply.Host{
-		FS: w.FS, Store: ledger.NewStore(w.FS, hostconfig.StateDirectory), Units: breaking{w.Machine, w}, Kernel: w.Machine, UpdateBoot: w.UpdateBoot,
+		FS: w.FS, Store: ledger.NewStore(w.FS, hostconfig.StateDirectory), Units: w.Machine, Kernel: w.Machine, UpdateBoot: w.UpdateBoot,
 		LockUsers: func(context.Context) (func(), error) { return func() {}, nil },
 	}
 	w.seen = nil
@@ -105,19 +109,6 @@ func (w *world) content(p string) string {
 	return string(content)
 }
 
-// breaking is a service manager with units that cannot be restarted.
-type breaking struct {
-	*hosttest.Machine
-	w *world
-}
-
-func (b breaking) Restart(ctx context.Context, unit string) error {
-	if b.w.broken[unit] {
-		return fmt.Errorf("%s failed", unit)
-	}
-	return b.Machine.Restart(ctx, unit)
-}
-
 func (w *world) Set(l ledger.Ledger) error {
 	w.watched = l.Config
 	return nil
@@ -126,6 +117,8 @@ func (w *world) Set(l ledger.Ledger) error {
 func (w *world) Now() (trial.Now, error) {
 	return trial.Now{Boot: fmt.Sprint("boot-", w.boot), Uptime: w.uptime}, nil
 }
+
+func (w *world) Started(context.Context) bool { return w.uptime >= w.starts }
 
 func (w *world) CommandLine() (string, error) { return w.command, nil }
 
@@ -139,6 +132,7 @@ func (w *world) Reboot(context.Context) error {
 func (w *world) restartHost(disk *disktest.Disk) {
 	calls := w.Calls
 	w.disk, w.Machine = disk, hosttest.Boot(w.t, disk)
+	w.Broken = w.broken
 	w.Calls, w.rebooting, w.boot, w.uptime = calls, false, w.boot+1, 20*time.Second
 	w.command = "root=x"
 	for line := range strings.Lines(w.content("/boot/grub/grub.cfg")) {

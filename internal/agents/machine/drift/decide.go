@@ -22,9 +22,10 @@ const (
 )
 
 const (
-	// maxRepairs is how many repairs of a key within contestTime another program may undo.
+	// maxRepairs is how many repairs of a key within contestTime another program may undo. The time is that of several
+	// scans, because a change that no event shows is found only by a scan.
 	maxRepairs  = 3
-	contestTime = 10 * time.Minute
+	contestTime = 40 * time.Minute
 )
 
 // Repairs are the times of recent repairs of each key.

@@ -6,12 +6,14 @@
 package drift
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
@@ -118,8 +120,7 @@ func TestTheWatcherReportsOnlyWhatTheLedgerNames(t *testing.T) {
 	root := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(root, "etc/sub"), 0o755))
 	must(t, os.WriteFile(filepath.Join(root, "etc/a"), nil, 0o600))
-	w, err := NewWatcher(root)
-	must(t, err)
+	w := NewWatcher(root)
 	t.Cleanup(func() { _ = w.Close() })
 	key := func(name string) ledger.Record { return ledger.Record{Key: ledger.Key{Kind: ledger.Path, Name: name}} }
 	must(t, w.Set(records(key("/etc/a"), key("/etc/sub/b"), key("/etc/missing/c"))))
@@ -158,4 +159,24 @@ func TestTheWatcherReportsOnlyWhatTheLedgerNames(t *testing.T) {
 	expect("a path that the ledger no longer has", false)
 	must(t, os.Symlink("x", filepath.Join(root, "etc/new")))
 	expect("new path", true)
+}
+
+func TestAHostWithoutAFreeWatchGetsOneLater(t *testing.T) {
+	root := t.TempDir()
+	w := NewWatcher(root)
+	t.Cleanup(func() { _ = w.Close() })
+	open := w.open
+	w.open = func() (int, error) { return -1, unix.EMFILE }
+	l := records(ledger.Record{Key: ledger.Key{Kind: ledger.Path, Name: "/a"}})
+	if err := w.Set(l); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("expected the missing watch to be reported, got %v", err)
+	}
+	w.open = open
+	must(t, w.Set(l))
+	must(t, os.WriteFile(filepath.Join(root, "a"), nil, 0o600))
+	select {
+	case <-w.C:
+	case <-time.After(10 * time.Second):
+		t.Error("expected a report of the new file")
+	}
 }

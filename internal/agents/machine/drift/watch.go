@@ -30,8 +30,10 @@ const gone = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_Q_OVERFLOW | unix
 // Watcher reports changes beside the paths of a ledger.
 type Watcher struct {
 	// C receives a value after one or more changes.
-	C     chan struct{}
-	root  string
+	C    chan struct{}
+	root string
+	// open creates the descriptor of a watch, and file is it; nil until Set needs it.
+	open  func() (int, error)
 	file  *os.File
 	mutex sync.Mutex
 	// dirs has the names to watch in each directory, by the number of its watch.
@@ -39,18 +41,34 @@ type Watcher struct {
 }
 
 // NewWatcher returns a Watcher for the paths below a root directory.
-func NewWatcher(root string) (*Watcher, error) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
-	if err != nil {
-		return nil, fmt.Errorf("watch files: %w", err)
-	}
-	w := &Watcher{C: make(chan struct{}, 1), root: root, file: os.NewFile(uintptr(fd), "inotify"), dirs: map[int32]map[string]bool{}}
-	go w.run()
-	return w, nil
+func NewWatcher(root string) *Watcher {
+	open := func() (int, error) { return unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK) }
+	return &Watcher{C: make(chan struct{}, 1), root: root, open: open, dirs: map[int32]map[string]bool{}}
 }
 
 // Close ends the Watcher.
-func (w *Watcher) Close() error { return w.file.Close() }
+func (w *Watcher) Close() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.file == nil {
+		return nil
+	}
+	return w.file.Close()
+}
+
+// start is repeated by each Set, because all programs of root share the few descriptors of a host.
+func (w *Watcher) start() error {
+	if w.file != nil {
+		return nil
+	}
+	fd, err := w.open()
+	if err != nil {
+		return fmt.Errorf("watch files: %w", err)
+	}
+	w.file = os.NewFile(uintptr(fd), "inotify")
+	go w.run(w.file)
+	return nil
+}
 
 // Set watches the parents of the paths of a ledger, and no others. Call it after each change of the ledger and after
 // each report, because a directory that was replaced needs a new watch.
@@ -68,6 +86,9 @@ func (w *Watcher) Set(l ledger.Ledger) error {
 	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	if err := w.start(); err != nil {
+		return err
+	}
 	old := w.dirs
 	w.dirs = map[int32]map[string]bool{}
 	var errs []error
@@ -102,10 +123,10 @@ func (w *Watcher) add(dir string, names map[string]bool) error {
 }
 
 // run reads events until the Watcher is closed.
-func (w *Watcher) run() {
+func (w *Watcher) run(file *os.File) {
 	buffer := make([]byte, 64<<10)
 	for {
-		n, err := w.file.Read(buffer)
+		n, err := file.Read(buffer)
 		if err != nil {
 			return
 		}

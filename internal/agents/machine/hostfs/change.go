@@ -6,6 +6,7 @@
 package hostfs
 
 import (
+	"crypto/rand"
 	"errors"
 	"path"
 
@@ -15,6 +16,21 @@ import (
 // temporary returns the name of an entry while it is created. It depends only on the final name, so that a later call
 // finds what a crash left behind. It is a hash, because a longer name than the final one might not fit.
 func temporary(name string) string { return ".opcrew-" + Hash([]byte(name))[:16] }
+
+// free removes what a crash left at the temporary name of an entry. A user may have put a directory with entries there
+// to stop opcrew. Then the name is a random one, which Settle does not find after a crash.
+func free(d Dir, name string) (next string, err error) {
+	next = temporary(name)
+	if err := discard(d, next); !isInUse(err) {
+		return next, err
+	}
+	return temporary(rand.Text()), nil
+}
+
+// isInUse reports whether a directory cannot be removed, because it has entries or is a mount point.
+func isInUse(err error) bool {
+	return errors.Is(err, unix.ENOTEMPTY) || errors.Is(err, unix.EEXIST) || errors.Is(err, unix.EBUSY)
+}
 
 func discard(d Dir, next string) error {
 	info, err := d.Stat(next)
@@ -48,14 +64,14 @@ func (f *FS) Remove(p string) error {
 	return ignoreAbsent(err)
 }
 
-// IsNotEmpty reports whether a directory could not be removed because it has entries.
-func IsNotEmpty(err error) bool { return errors.Is(err, unix.ENOTEMPTY) }
+// IsInUse reports whether a directory could not be removed, because it has entries or is a mount point.
+func IsInUse(err error) bool { return isInUse(err) }
 
 // Settle completes an earlier change after a crash of the process: it removes the temporary entry of the path, and
 // writes to disk what the path shows now.
 func (f *FS) Settle(p string) error {
 	err := f.inside(p, func(d Dir, name string) error {
-		if err := discard(d, temporary(name)); err != nil {
+		if err := discard(d, temporary(name)); err != nil && !isInUse(err) {
 			return err
 		}
 		if err := syncEntry(d, name); err != nil {

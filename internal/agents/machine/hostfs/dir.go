@@ -34,7 +34,7 @@ func (d *dir) Stat(name string) (Info, error) {
 		return Info{}, err
 	}
 	info := infoOf(&s)
-	info.Label = labelOf(d.path(name))
+	info.Label = labelOf(unix.Lgetxattr, d.path(name))
 	if info.Type != Link {
 		return info, nil
 	}
@@ -92,7 +92,7 @@ func (d *dir) Open(name string) (io.ReadCloser, Info, error) {
 		return nil, Info{}, err
 	}
 	info := infoOf(&s)
-	info.Label = labelOf(fdPath(fd))
+	info.Label = labelOf(unix.Getxattr, fdPath(fd))
 	return os.NewFile(uintptr(fd), name), info, nil
 }
 

@@ -88,10 +88,10 @@ func TestEveryTypeTakesThePlaceOfEveryOther(t *testing.T) {
 func TestADirectoryWithEntriesIsNotReplaced(t *testing.T) {
 	onDisks(t, func(t *testing.T, fs *hostfs.FS) {
 		must(t, fs.MakeAll("/a/b"))
-		if err := fs.WriteFile("/a", nil, file(0o600, 0)); !hostfs.IsNotEmpty(err) {
+		if err := fs.WriteFile("/a", nil, file(0o600, 0)); !hostfs.IsInUse(err) {
 			t.Errorf("expected the directory to be kept, got %v", err)
 		}
-		if err := fs.Remove("/a"); !hostfs.IsNotEmpty(err) {
+		if err := fs.Remove("/a"); !hostfs.IsInUse(err) {
 			t.Errorf("expected the directory to be kept, got %v", err)
 		}
 		if names, err := fs.Names("/"); err != nil || strings.Join(names, " ") != "a" {
@@ -141,6 +141,12 @@ func TestWhatAUserPlacesInADirectoryOfThemselvesIsNotGivenAway(t *testing.T) {
 	must(t, os.Link(filepath.Join(root, "secret"), filepath.Join(root, "home", "mine")))
 	if err := fs.Change("/home/mine", file(0o666, 1000)); err == nil || !strings.Contains(err.Error(), "hard links") {
 		t.Errorf("expected the second name of a file of root to be refused, got %v", err)
+	}
+	must(t, os.Mkdir(filepath.Join(root, "shared"), 0o700))
+	must(t, os.Chmod(filepath.Join(root, "shared"), 0o775))
+	must(t, os.Link(filepath.Join(root, "secret"), filepath.Join(root, "shared", "mine")))
+	if err := fs.Change("/shared/mine", file(0o666, 1000)); err == nil || !strings.Contains(err.Error(), "hard links") {
+		t.Errorf("expected the same in a directory of root to which a group can write, got %v", err)
 	}
 	must(t, os.Symlink("../secret", filepath.Join(root, "home", "link")))
 	must(t, fs.WriteFile("/home/link", []byte("new"), file(0o600, 1000)))

@@ -10,7 +10,7 @@
 //   - Disk (disk.go) is what the package needs of a file system: single calls, most of which map to one system call.
 //     Root (root.go, dir.go, names.go, handle.go) implements it with the kernel. Package disktest has a model of a disk
 //     for tests, which loses what was not synced.
-//   - FS (read.go, write.go, change.go, preflight.go) is built on a Disk, and is what other packages use.
+//   - FS (read.go, hash.go, write.go, change.go, preflight.go) is built on a Disk, and is what other packages use.
 //
 // The package does not know what a configuration is, and remembers nothing.
 package hostfs

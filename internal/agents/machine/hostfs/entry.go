@@ -22,7 +22,7 @@ type Entry struct {
 	Mode uint32 `json:"mode,omitempty"`
 	UID  int    `json:"uid,omitempty"`
 	GID  int    `json:"gid,omitempty"`
-	// Hash is the SHA-256 of a file's content.
+	// Hash is the SHA-256 of a file's content, or the size of a large file (IsLarge).
 	Hash string `json:"hash,omitempty"`
 	// Target is the target of a link.
 	Target string `json:"target,omitempty"`

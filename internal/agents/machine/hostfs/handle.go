@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// labelKey is the extended attribute that holds the SELinux context.
-const labelKey = "security.selinux"
+// labelKey is the extended attribute that holds the SELinux context. Tests use another one.
+var labelKey = "security.selinux"
 
 // handle is an open entry of this machine.
 type handle struct {
@@ -58,6 +58,9 @@ func handleFlags(entry Type) uint64 {
 	return unix.O_PATH
 }
 
+// othersWrite are the permissions of the group and of all others to write.
+const othersWrite = 0o022
+
 // foreign returns an error if a user could have put the file of another user at the name: then a change of its
 // attributes would give that file away.
 func (d *dir) foreign(name string, s *unix.Stat_t) error {
@@ -65,7 +68,8 @@ func (d *dir) foreign(name string, s *unix.Stat_t) error {
 	if err := unix.Fstat(d.fd, &parent); err != nil {
 		return err
 	}
-	if typeOf(s.Mode) != Directory && s.Nlink > 1 && parent.Uid != 0 {
+	isOpen := parent.Uid != 0 || parent.Mode&othersWrite != 0
+	if typeOf(s.Mode) != Directory && s.Nlink > 1 && isOpen {
 		return fmt.Errorf("%s has other names (hard links), and a user can write to its directory: remove the other names", name)
 	}
 	return nil
@@ -110,16 +114,17 @@ func (h *handle) Sync() error {
 
 // SetLabel does nothing if the entry has the label already.
 func (h *handle) SetLabel(label string) error {
-	if label == "" || label == labelOf(fdPath(h.fd)) || h.foreign != nil {
+	if label == "" || label == labelOf(unix.Getxattr, fdPath(h.fd)) || h.foreign != nil {
 		return h.foreign
 	}
 	return unix.Setxattr(fdPath(h.fd), labelKey, []byte(label), 0)
 }
 
-// labelOf returns an empty text on hosts without SELinux.
-func labelOf(path string) string {
+// labelOf returns an empty text on hosts without SELinux. To read the label of an open file, get must follow the link of
+// its descriptor in /proc: the link itself has the label of the process.
+func labelOf(get func(path, key string, buffer []byte) (int, error), path string) string {
 	buffer := make([]byte, 1024)
-	n, err := unix.Lgetxattr(path, labelKey, buffer)
+	n, err := get(path, labelKey, buffer)
 	if err != nil {
 		return ""
 	}

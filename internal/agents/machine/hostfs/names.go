@@ -57,5 +57,8 @@ func (d *dir) changeable(name, who string) error {
 	if s.Attributes&(unix.STATX_ATTR_IMMUTABLE|unix.STATX_ATTR_APPEND) != 0 {
 		return fmt.Errorf("%s has the attribute immutable or append-only (see lsattr): remove it with chattr", who)
 	}
+	if s.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 && typeOf(uint32(s.Mode)) != Directory {
+		return fmt.Errorf("%s is a mount point: unmount it, or declare another path", who)
+	}
 	return nil
 }

@@ -6,8 +6,6 @@
 package hostfs
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -47,25 +45,6 @@ func (f *FS) Read(p string) (Entry, error) {
 // missing.
 func isAbsent(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) }
 
-// hashed returns the entry of a file with its hash.
-func hashed(d Dir, name string) (Entry, error) {
-	file, info, err := d.Open(name)
-	if err != nil {
-		return Entry{}, err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	_, err = io.Copy(sum, file)
-	info.Hash = hex.EncodeToString(sum.Sum(nil))
-	return info.Entry, err
-}
-
-// Hash returns the hash of a content, as Read does.
-func Hash(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
-
 // ReadFile returns the content of a file and its entry, and an error if it is larger than a limit.
 func (f *FS) ReadFile(p string, limit int64) (content []byte, found Entry, err error) {
 	err = f.inside(p, func(d Dir, name string) error {
@@ -74,8 +53,10 @@ func (f *FS) ReadFile(p string, limit int64) (content []byte, found Entry, err e
 			return err
 		}
 		defer file.Close()
-		content, err = io.ReadAll(io.LimitReader(file, limit+1))
-		if err == nil && int64(len(content)) > limit {
+		if info.Size <= limit {
+			content, err = io.ReadAll(io.LimitReader(file, limit+1))
+		}
+		if err == nil && max(info.Size, int64(len(content))) > limit {
 			return fmt.Errorf("%s is larger than %d bytes, the most that opcrew copies", p, limit)
 		}
 		found, found.Hash = info.Entry, Hash(content)
@@ -139,14 +120,18 @@ func (f *FS) explain(p string, err error) error {
 		if !path.IsAbs(target) {
 			target = path.Join(path.Dir(above), target)
 		}
-		return fmt.Errorf("%s is a link to %s, and opcrew follows no links: declare %s instead",
-			above, info.Target, path.Join(target, p[len(above):]))
+		text := fmt.Sprintf("%s is a link to %s, and opcrew follows no links: declare %s instead", above, info.Target, path.Join(target, p[len(above):]))
+		return linkError(text)
 	}
 	return err
 }
 
-// Size returns the size of a file in bytes.
-func (f *FS) Size(p string) (int64, error) {
-	info, err := f.stat(p)
-	return info.Size, err
-}
+// linkError names a link that was not followed. The kernel's error may be another one, which would mean absence.
+type linkError string
+
+func (e linkError) Error() string { return string(e) }
+
+func (e linkError) Unwrap() error { return unix.ELOOP }
+
+// IsBehindLink reports whether a path could not be resolved because of a link.
+func IsBehindLink(err error) bool { return errors.Is(err, unix.ELOOP) }

@@ -103,8 +103,7 @@ func setAttributes(entry Handle, want Entry) error {
 // replace lets a function create an entry under a temporary name, and moves it to the path.
 func (f *FS) replace(p string, directory bool, create func(d Dir, next, name string) error) error {
 	return f.inside(p, func(d Dir, name string) error {
-		next := temporary(name)
-		err := discard(d, next)
+		next, err := free(d, name)
 		if err == nil {
 			err = create(d, next, name)
 		}

@@ -7,6 +7,7 @@ package hosttest
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	gopath "path"
 	"strings"
@@ -18,6 +19,9 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/sysctl"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
+
+// WriteOnly is the value of a sysctl that no one can read.
+const WriteOnly = "write-only"
 
 const unitDir = hostconfig.UnitDirectory
 
@@ -36,6 +40,14 @@ type Machine struct {
 	// Values are the sysctls, and Loaded the unit files that systemd has read.
 	Values map[string]string
 	Loaded map[string]string
+	// Stored are the values that the kernel stores in place of others.
+	Stored map[string]string
+	// Active are the units that run, and Broken those that do not start.
+	Active, Broken map[string]bool
+	// Starts is called when a unit is restarted; nil for nothing.
+	Starts func(unit string)
+	// Unknown is the error with which systemctl answers while systemd cannot be asked; nil if it can.
+	Unknown error
 	// Calls are the changing calls of programs and of the kernel.
 	Calls []string
 }
@@ -62,6 +74,7 @@ func Boot(t testing.TB, disk hostfs.Disk) *Machine {
 		}
 	}
 	m.Loaded = m.UnitFiles()
+	m.startAll()
 	return m
 }
 
@@ -97,6 +110,9 @@ func (m *Machine) uncrashed() func() {
 // Get returns a sysctl.
 func (m *Machine) Get(name string) (string, bool, error) {
 	value, found := m.Values[name]
+	if value == WriteOnly {
+		return "", false, fs.ErrPermission
+	}
 	return value, found, nil
 }
 
@@ -106,14 +122,32 @@ func (m *Machine) Set(name, value string) error {
 		return err
 	}
 	m.Values[name] = value
+	if stored, is := m.Stored[value]; is {
+		m.Values[name] = stored
+	}
 	return nil
 }
 
-// UpdateBoot writes the file of the boot loader, as update-grub does.
+// UpdateBoot writes the file of the boot loader, as update-grub does: it does not sync it.
 func (m *Machine) UpdateBoot(context.Context) error {
 	m.Calls = append(m.Calls, "update-grub")
 	script, _, _ := m.FS.ReadFile(bootargs.GrubFile, 1<<20)
-	return m.FS.WriteFile("/boot/grub/grub.cfg", append([]byte("linux root=x\n"), script...), hostfs.Entry{Type: hostfs.File, Mode: 0o600})
+	d, err := m.Disk.OpenDir("/boot/grub")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	const next = "grub.cfg.new"
+	_ = d.Remove(next, false) // of an earlier call that crashed
+	file, err := d.Create(next)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := file.Write(append([]byte("linux root=x\n"), script...)); err != nil {
+		return err
+	}
+	return d.Rename(next, "grub.cfg")
 }
 
 // Snapshot is everything that a user sees of a machine, apart from the agent's own directory and the directories of

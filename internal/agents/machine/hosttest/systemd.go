@@ -15,27 +15,46 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
 
-// unitFile returns the path and content of a unit file; empty if there is none.
+// unitFile returns the path and content of a unit file; empty if there is none. An instance has the file of its template.
 func (m *Machine) unitFile(unit string) (string, string) {
 	for _, dir := range []string{unitDir, "/usr/lib/systemd/system"} {
-		if content, _, err := m.FS.ReadFile(gopath.Join(dir, unit), 1<<20); err == nil {
-			return gopath.Join(dir, unit), string(content)
-		}
-		if found, _ := m.FS.Read(gopath.Join(dir, unit)); found.Type == hostfs.Link {
-			return found.Target, ""
+		for _, name := range names(unit) {
+			p := gopath.Join(dir, name)
+			if content, _, err := m.FS.ReadFile(p, 1<<20); err == nil {
+				return p, string(content)
+			}
+			if found, _ := m.FS.Read(p); found.Type == hostfs.Link {
+				return found.Target, ""
+			}
 		}
 	}
 	return "", ""
 }
 
+func names(unit string) []string {
+	if at := strings.IndexByte(unit, '@'); at >= 0 {
+		return []string{unit, unit[:at+1] + gopath.Ext(unit)}
+	}
+	return []string{unit}
+}
+
+// settings returns the words of one setting in an [Install] section.
+func settings(content, name string) (words []string) {
+	for line := range strings.Lines(units.Install(content)) {
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), name+"="); is {
+			words = append(words, strings.Fields(value)...)
+		}
+	}
+	return words
+}
+
 // wants returns the directories that an [Install] section names.
 func wants(content string) (dirs []string) {
-	for line := range strings.Lines(units.Install(content)) {
-		if targets, is := strings.CutPrefix(strings.TrimSpace(line), "WantedBy="); is {
-			for target := range strings.FieldsSeq(targets) {
-				dirs = append(dirs, gopath.Join(unitDir, target+".wants"))
-			}
-		}
+	for _, target := range settings(content, "WantedBy") {
+		dirs = append(dirs, gopath.Join(unitDir, target+".wants"))
+	}
+	for _, target := range settings(content, "RequiredBy") {
+		dirs = append(dirs, gopath.Join(unitDir, target+".requires"))
 	}
 	return dirs
 }
@@ -44,10 +63,16 @@ func wants(content string) (dirs []string) {
 func (m *Machine) Enablement(_ context.Context, unit string) (string, error) {
 	p, content := m.unitFile(unit)
 	switch {
+	case m.Unknown != nil:
+		return "", m.Unknown
 	case p == "":
 		return units.NotFound, nil
 	case p == hostconfig.MaskTarget:
 		return units.Masked, nil
+	case content == "":
+		return "alias", nil
+	case len(wants(content)) == 0 && len(settings(content, "Also")) > 0:
+		return "indirect", nil
 	case len(wants(content)) == 0:
 		return "static", nil
 	}
@@ -59,85 +84,6 @@ func (m *Machine) Enablement(_ context.Context, unit string) (string, error) {
 	return units.Disabled, nil
 }
 
-// Enable creates the links that the [Install] section of a unit names.
-func (m *Machine) Enable(_ context.Context, unit string) error {
-	if err := m.Call("enable " + unit); err != nil {
-		return err
-	}
-	defer m.uncrashed()()
-	p, content := m.unitFile(unit)
-	for _, dir := range wants(content) {
-		d, err := m.Disk.OpenDir(dir)
-		if err != nil {
-			parent, _ := m.Disk.OpenDir(unitDir)
-			if err := parent.Mkdir(gopath.Base(dir)); err != nil {
-				return err
-			}
-			if d, err = m.Disk.OpenDir(dir); err != nil {
-				return err
-			}
-		}
-		defer d.Close()
-		if err := makePublic(d); err != nil {
-			return err
-		}
-		if _, err := d.Stat(unit); err == nil {
-			continue
-		}
-		if err := d.Symlink(p, unit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func makePublic(d hostfs.Dir) error {
-	if info, err := d.Stat("."); err != nil || info.Mode == 0o755 {
-		return err
-	}
-	self, err := d.Handle(".")
-	if err != nil {
-		return err
-	}
-	defer self.Close()
-	return self.Chmod(0o755)
-}
-
-// Disable removes all links to the unit, as systemctl does.
-func (m *Machine) Disable(_ context.Context, unit string) error {
-	if err := m.Call("disable " + unit); err != nil {
-		return err
-	}
-	defer m.uncrashed()()
-	names, err := m.FS.Names(unitDir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if !strings.HasSuffix(name, ".wants") {
-			continue
-		}
-		d, err := m.Disk.OpenDir(gopath.Join(unitDir, name))
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		if _, err := d.Stat(unit); err != nil {
-			continue
-		}
-		if err := d.Remove(unit, false); err != nil {
-			return err
-		}
-		if left, _ := d.Names(); len(left) == 0 {
-			parent, _ := m.Disk.OpenDir(unitDir)
-			if err := parent.Remove(name, true); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // DaemonReload reads the unit files.
 func (m *Machine) DaemonReload(context.Context) error {
 	if err := m.Call("daemon-reload"); err != nil {
@@ -146,9 +92,3 @@ func (m *Machine) DaemonReload(context.Context) error {
 	m.Loaded = m.UnitFiles()
 	return nil
 }
-
-// Reload records the call.
-func (m *Machine) Reload(_ context.Context, unit string) error { return m.Call("reload " + unit) }
-
-// Restart records the call.
-func (m *Machine) Restart(_ context.Context, unit string) error { return m.Call("restart " + unit) }

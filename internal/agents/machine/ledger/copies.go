@@ -13,7 +13,7 @@ import (
 )
 
 // MaxCopy is the maximum size in bytes of an original file that the store copies.
-const MaxCopy = 64 << 20
+const MaxCopy = hostfs.MaxHash
 
 func (s *Store) copies() string { return path.Join(s.dir, "originals") }
 

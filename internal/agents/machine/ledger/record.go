@@ -49,7 +49,8 @@ type Record struct {
 	Previous State `json:"previous,omitzero"`
 	// Undeclared is set when the configuration no longer declares it, and Before has not been restored yet.
 	Undeclared bool `json:"undeclared,omitempty"`
-	// Instead is the desired state in whose place the administrator's change was adopted.
+	// Instead is the desired state in whose place the administrator's change was adopted, or the kernel stored another
+	// value.
 	Instead *State `json:"instead,omitempty"`
 }
 
@@ -95,7 +96,7 @@ func (r Record) explainsPending(found State) bool {
 	if slices.ContainsFunc(states, func(s State) bool { return Same(r.Kind, found, s) }) {
 		return true
 	}
-	if r.Kind == Unit { // its change may have begun with disabling the unit
+	if r.Kind == Unit || r.Kind == Sysctl { // it may have begun with disabling the unit; the kernel may round a value
 		return true
 	}
 	// A change of type removes the old entry first. A hard link stays at the old content while its target is replaced.

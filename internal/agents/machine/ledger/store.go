@@ -47,7 +47,10 @@ func (s *Store) Save(l Ledger) error {
 	return s.write(s.file(), content)
 }
 
-func (s *Store) file() string { return path.Join(s.dir, "ledger") }
+// Files are the names in the directory of a store.
+var Files = []string{"ledger", "originals"}
+
+func (s *Store) file() string { return path.Join(s.dir, Files[0]) }
 
 func (s *Store) write(p string, content []byte) error {
 	if err := s.fs.MakeAll(path.Dir(p)); err != nil {

@@ -32,7 +32,7 @@ func (b *builder) want(item Item) {
 	r, known := b.ledger.Records[item.Key]
 	switch {
 	case known && r.Instead != nil && ledger.Same(r.Kind, *r.Instead, item.State) && ledger.Same(r.Kind, found, r.Written):
-		b.done[r.Key] = r // the administrator's change was adopted
+		b.done[r.Key] = r // the administrator's change was adopted, or the kernel stores another value
 		return
 	case !known:
 		r = ledger.Record{Key: item.Key, Before: found}
@@ -64,6 +64,11 @@ func (i Item) completed(r ledger.Record) ledger.Record {
 
 // release plans the way back to the original of what the configuration no longer declares.
 func (b *builder) release(r ledger.Record) {
+	if problem := b.facts.Unreadable[r.Key]; problem != nil {
+		r.Undeclared = true
+		b.keep(r, problem)
+		return
+	}
 	found := b.facts.States[r.Key]
 	ours := r.Explains(found) || ledger.Same(r.Kind, found, r.Written) || b.isOldLink(r, found)
 	isKept := r.Undeclared && !r.Pending && b.hasForeign(r.Name)
@@ -75,14 +80,19 @@ func (b *builder) release(r ledger.Record) {
 	case isKept:
 		b.done[r.Key], b.kept = r, append(b.kept, r.Name)
 		return
-	case !ours:
-		b.intent[r.Key] = r
-		r.Pending, r.Previous = false, ledger.State{}
-		b.done[r.Key] = r
-		b.conflicts = append(b.conflicts, Conflict{r.Key, found, r.Written})
+	case !ours || b.staysMasked(r):
+		b.keep(r, nil)
 		return
 	}
 	b.begin(r, found, Step{Do: Set, Key: r.Key, From: found, To: r.Before, Restore: true})
+}
+
+// keep leaves a state on the host that another program or user changed.
+func (b *builder) keep(r ledger.Record, problem error) {
+	b.intent[r.Key] = r
+	r.Pending, r.Previous = false, ledger.State{}
+	b.done[r.Key] = r
+	b.conflicts = append(b.conflicts, Conflict{r.Key, problem})
 }
 
 // isOldLink reports whether a file is a hard link to what opcrew wrote, whose target another program replaced.
@@ -126,12 +136,22 @@ func (b *builder) isGone(r ledger.Record) bool {
 	return r.Kind == ledger.Unit && b.facts.Words[r.Name] == units.NotFound && b.find(path(gopath.Join(hostconfig.UnitDirectory, r.Name))) == nil
 }
 
+// staysMasked reports whether a user masked a unit that would be enabled again, which systemctl refuses.
+func (b *builder) staysMasked(r ledger.Record) bool {
+	masked := r.Kind == ledger.Unit && b.facts.Words[r.Name] == units.Masked && r.Before.Value == units.Enabled
+	return masked && b.find(path(gopath.Join(hostconfig.UnitDirectory, r.Name))) == nil
+}
+
 // Conflict is a state that is not restored, because opcrew did not leave it.
 type Conflict struct {
 	ledger.Key
-	Found, Written ledger.State
+	// Problem is why the state cannot be observed; nil if it can.
+	Problem error
 }
 
 func (c Conflict) String() string {
+	if c.Problem != nil {
+		return fmt.Sprintf("%s %s cannot be examined, so it stays as it is: %v", c.Kind, c.Name, c.Problem)
+	}
 	return fmt.Sprintf("%s %s was changed on the host, so it stays as it is: restore it, or remove it yourself", c.Kind, c.Name)
 }

@@ -6,8 +6,8 @@
 // the first step and one to save after the last.
 //
 //   - items.go translates the configuration into items: one desired state per path, unit, sysctl, user and boot entry
-//     (paths.go, parents.go, settings.go, values.go; translator.go has what they share). What the host cannot do is an
-//     error that says what to declare instead.
+//     (paths.go, parents.go, settings.go, special.go, values.go; translator.go has what they share). What a host cannot
+//     do is an error that says what to declare instead. Tolerant leaves it out.
 //   - plan.go compares items and ledger with the host (changes.go). What the configuration no longer declares goes back
 //     to the original, unless another program or user changed it since.
 //   - enablement.go disables units whose [Install] section changes, for the time of the change.

@@ -14,6 +14,8 @@ type Facts struct {
 	// States has the state of every key of the ledger, and of every key that Keys returns. The value of a unit is
 	// units.Enabled or units.Disabled.
 	States map[ledger.Key]ledger.State
+	// Unreadable has the errors of the keys whose state could not be observed.
+	Unreadable map[ledger.Key]error
 	// Originals has the content that a file had before opcrew changed it, for files to which the configuration appends.
 	Originals map[string][]byte
 	// Names has the entries of the directories in whose place the configuration declares something else.

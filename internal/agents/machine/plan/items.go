@@ -7,13 +7,14 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
 
-// translate returns the items of a configuration. The error names everything that the host cannot do.
-func translate(c hostconfig.Config, l ledger.Ledger, f Facts) (map[ledger.Key]Item, error) {
+// translate finds the items of a configuration, and everything that the host cannot do.
+func translate(c hostconfig.Config, l ledger.Ledger, f Facts) *translator {
 	t := &translator{config: c, ledger: l, facts: f, items: map[ledger.Key]Item{}}
 	t.addPaths()
 	t.addUnits()
@@ -22,15 +23,38 @@ func translate(c hostconfig.Config, l ledger.Ledger, f Facts) (map[ledger.Key]It
 	t.addBoot()
 	t.addParents()
 	for _, key := range slices.SortedFunc(maps.Keys(t.items), ledger.Compare) {
-		t.refuse(t.check(t.items[key]))
+		t.refuse(key, f.Unreadable[key])
+		t.refuse(key, t.check(t.items[key]))
 	}
-	return t.items, errors.Join(t.errs...)
+	return t
+}
+
+// problem names everything that the host cannot do.
+func (t *translator) problem() error {
+	var errs []error
+	for _, r := range t.refused {
+		errs = append(errs, r.err)
+	}
+	return errors.Join(errs...)
+}
+
+// leave removes the items that the host cannot have.
+func (t *translator) leave() {
+	maps.DeleteFunc(t.items, func(key ledger.Key, _ Item) bool { return t.leaves(key) })
+}
+
+// leaves reports whether a key is left out, because it, or a directory above it, was refused. Its record stays as it is.
+func (t *translator) leaves(key ledger.Key) bool {
+	return slices.ContainsFunc(t.refused, func(r refusal) bool {
+		isBelow := r.Kind == ledger.Path && strings.HasPrefix(key.Name, r.Name+"/")
+		return key == r.Key || isBelow && (key.Kind == ledger.Path || key.Kind == ledger.Keys)
+	})
 }
 
 // Keys returns the keys whose state a plan needs. Of the facts it uses only the accounts and the boot loader.
 func Keys(c hostconfig.Config, l ledger.Ledger, f Facts) []ledger.Key {
 	// Without states, every parent is an item. What is wrong is reported when the states are known.
-	items, _ := translate(c, ledger.Ledger{}, Facts{Accounts: f.Accounts, Boot: f.Boot})
+	items := translate(c, ledger.Ledger{}, Facts{Accounts: f.Accounts, Boot: f.Boot}).items
 	for _, u := range c.Units {
 		items[path(u.Path())] = Item{}
 	}

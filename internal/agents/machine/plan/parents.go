@@ -29,14 +29,14 @@ func (t *translator) addParents() {
 
 func (t *translator) addParent(key ledger.Key) {
 	if item, declared := t.items[key]; declared {
-		t.require(item.State.Type == hostfs.Directory, "%s must be a directory, because something is declared below it", key.Name)
+		t.require(key, item.State.Type == hostfs.Directory, "%s must be a directory, because something is declared below it", key.Name)
 		return
 	}
 	switch original := t.original(key); {
 	case isAbsent(original):
 		t.add(Item{Key: key, State: directory(defaultDirectory, 0, 0)})
 	case original.Type != hostfs.Directory:
-		t.refuse(fmt.Errorf("%s is a %s: declare the paths below it elsewhere, or declare it as a directory with overwrite", key.Name, original.Type))
+		t.refuse(key, fmt.Errorf("%s is a %s: declare the paths below it elsewhere, or declare it as a directory with overwrite", key.Name, original.Type))
 	}
 }
 
@@ -54,10 +54,17 @@ func (t *translator) check(item Item) error {
 		return fmt.Errorf("%s is a %s: declare overwrite: true to replace it by a %s, or declare another path", item.Name, original.Type, want)
 	case !isStorable(original):
 		return fmt.Errorf("%s is a link whose target is not valid UTF-8, which opcrew could not restore: declare another path", item.Name)
+	case found.IsLarge() && found.Hash == original.Hash && item.replaces(found):
+		return fmt.Errorf("%s has more than %d bytes, the most that opcrew keeps a copy of: move the file away, or declare another path", item.Name, hostfs.MaxHash)
 	case found.Type == hostfs.Directory && want != hostfs.Directory:
 		return t.checkEmpty(item)
 	}
 	return nil
+}
+
+// replaces reports whether the item has another content than a file that was found.
+func (i Item) replaces(found ledger.State) bool {
+	return i.State.Type != hostfs.File || i.State.Hash != "" && i.State.Hash != found.Hash
 }
 
 // asFile returns the type that a hard link has on disk.

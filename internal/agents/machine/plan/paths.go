@@ -92,11 +92,11 @@ func (t *translator) setOwner(s *ledger.State, e hostconfig.Entry) {
 	if name := e.User.Name; name != "" {
 		user, found := t.facts.Accounts.Users[name]
 		s.UID = user.UID
-		t.require(found, "%s: the host has no user %s: create the user first, or declare an id", e.Path, name)
+		t.require(path(e.Path), found, "%s: the host has no user %s: create the user first, or declare an id", e.Path, name)
 	}
 	if name := e.Group.Name; name != "" {
 		gid, found := t.facts.Accounts.Groups[name]
 		s.GID = gid
-		t.require(found, "%s: the host has no group %s: create the group first, or declare an id", e.Path, name)
+		t.require(path(e.Path), found, "%s: the host has no group %s: create the group first, or declare an id", e.Path, name)
 	}
 }

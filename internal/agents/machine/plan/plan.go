@@ -22,16 +22,34 @@ type Plan struct {
 	Conflicts []Conflict
 	// Kept are directories that opcrew created, and that stay because they have entries of others.
 	Kept []string
+	// Left says what a tolerant plan leaves out, because the host cannot do it.
+	Left []string
 }
 
 // New returns the plan for a configuration. The error names everything that the host cannot do.
 func New(c hostconfig.Config, l ledger.Ledger, f Facts) (Plan, error) {
-	items, err := translate(c, l, f)
-	if err != nil {
+	t := translate(c, l, f)
+	if err := t.problem(); err != nil {
 		return Plan{}, err
 	}
+	return build(t), nil
+}
+
+// Tolerant returns the plan for what the host can have of a configuration. The records of the rest stay as they are.
+func Tolerant(c hostconfig.Config, l ledger.Ledger, f Facts) Plan {
+	t := translate(c, l, f)
+	t.leave()
+	p := build(t)
+	for _, r := range t.refused {
+		p.Left = append(p.Left, r.err.Error())
+	}
+	return p
+}
+
+func build(t *translator) Plan {
+	items, l := t.items, t.ledger
 	b := &builder{
-		items: items, ledger: l, facts: f,
+		items: items, ledger: l, facts: t.facts,
 		intent: maps.Clone(l.Records), done: map[ledger.Key]ledger.Record{},
 	}
 	if b.intent == nil {
@@ -41,7 +59,11 @@ func New(c hostconfig.Config, l ledger.Ledger, f Facts) (Plan, error) {
 		b.want(items[key])
 	}
 	for _, r := range l.Sorted() {
-		if _, wanted := items[r.Key]; !wanted {
+		switch _, wanted := items[r.Key]; {
+		case wanted:
+		case t.leaves(r.Key):
+			b.done[r.Key] = r
+		default:
 			b.release(r)
 		}
 	}
@@ -49,7 +71,7 @@ func New(c hostconfig.Config, l ledger.Ledger, f Facts) (Plan, error) {
 	b.relink()
 	b.addReloads()
 	b.sort()
-	return b.plan(c.Name), nil
+	return b.plan(t.config.Name)
 }
 
 func (b *builder) plan(name string) Plan {

@@ -4,16 +4,11 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/agents/machine/units"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
-
-// unenabled are states in which systemd starts a unit without links, so that there is nothing to enable.
-var unenabled = []string{"static", "indirect", "generated", "transient", "alias"}
 
 func (t *translator) addUnits() {
 	for _, u := range t.config.Units {
@@ -39,41 +34,17 @@ func (t *translator) addUnitFile(u hostconfig.Unit) {
 	}
 }
 
-// addEnablement adds nothing for a unit that cannot have links, because it has no [Install] section.
+// addEnablement adds nothing for a unit that cannot have links, because it has no [Install] section. A masked unit is
+// also disabled, because systemctl neither enables nor disables it until the mask goes.
 func (t *translator) addEnablement(u hostconfig.Unit) {
 	key := ledger.Key{Kind: ledger.Unit, Name: u.Name}
 	switch {
-	case u.Enabled == nil:
-	case !*u.Enabled:
+	case u.Mask != nil && *u.Mask, u.Enabled != nil && !*u.Enabled && t.canDisable(u):
 		t.add(Item{Key: key, State: ledger.State{Value: units.Disabled}})
+	case u.Enabled == nil || !*u.Enabled || t.isSpecial(u):
 	case u.Contents != nil && hasInstall(u):
 		t.add(Item{Key: key, State: ledger.State{Value: units.Enabled}})
 	case u.Contents == nil && t.canEnable(u):
 		t.add(Item{Key: key, State: ledger.State{Value: units.Enabled}})
 	}
-}
-
-func hasInstall(u hostconfig.Unit) bool {
-	files := []string{*u.Contents}
-	for _, d := range u.DropIns {
-		files = append(files, d.Contents)
-	}
-	return units.Install(files...) != ""
-}
-
-// canEnable reports whether a unit of the distribution can be enabled.
-func (t *translator) canEnable(u hostconfig.Unit) bool {
-	word := t.facts.Words[u.Name]
-	unmasks := u.Mask != nil && !*u.Mask
-	// A unit file that opcrew wrote, and now removes, does not count.
-	_, written := t.ledger.Records[path(u.Path())]
-	switch {
-	case word == units.NotFound, written && word != "" && !t.facts.Vendor[u.Name] && isAbsent(t.original(path(u.Path()))):
-		t.require(false, "the host has no unit %s, so it cannot be enabled: declare its contents, or install it first", u.Name)
-		return false
-	case word == units.Masked && !unmasks:
-		t.require(false, "unit %s is masked, so it cannot be enabled: declare mask: false", u.Name)
-		return false
-	}
-	return !slices.Contains(unenabled, word)
 }

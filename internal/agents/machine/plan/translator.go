@@ -31,12 +31,18 @@ type translator struct {
 	ledger ledger.Ledger
 	facts  Facts
 	items  map[ledger.Key]Item
-	errs   []error
+	// refused are the errors of items that the host cannot have.
+	refused []refusal
 }
 
-func (t *translator) refuse(err error) {
+type refusal struct {
+	ledger.Key
+	err error
+}
+
+func (t *translator) refuse(key ledger.Key, err error) {
 	if err != nil {
-		t.errs = append(t.errs, err)
+		t.refused = append(t.refused, refusal{key, err})
 	}
 }
 
@@ -64,9 +70,9 @@ func path(name string) ledger.Key { return ledger.Key{Kind: ledger.Path, Name: n
 // isStorable reports whether the ledger, which is JSON, can hold a state exactly.
 func isStorable(s ledger.State) bool { return utf8.ValidString(s.Target) && utf8.ValidString(s.Value) }
 
-func (t *translator) require(ok bool, format string, args ...any) {
+func (t *translator) require(key ledger.Key, ok bool, format string, args ...any) {
 	if !ok {
-		t.refuse(fmt.Errorf(format, args...))
+		t.refuse(key, fmt.Errorf(format, args...))
 	}
 }
 

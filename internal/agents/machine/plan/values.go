@@ -26,22 +26,31 @@ func (t *translator) addSysctls() {
 		}
 	}
 	settings, err := sysctl.Merge(files)
-	t.refuse(err)
+	t.refuse(ledger.Key{Kind: ledger.Sysctl}, err)
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		key := ledger.Key{Kind: ledger.Sysctl, Name: name}
-		if t.facts.States[key].Type != hostfs.Absent {
+		switch t.facts.States[key].Type {
+		case hostfs.Other: // no one can read it, so the boot sets it
+			continue
+		case hostfs.Absent:
+		default:
 			t.add(Item{Key: key, State: ledger.State{Value: settings[name].Value}})
 			continue
 		}
-		t.require(settings[name].Optional, "the kernel of the host has no sysctl %s: load its module first, or write a dash before the name", name)
+		t.require(key, settings[name].Optional || t.loadsModules(), "the kernel of the host has no sysctl %s: load its module first, or write a dash before the name", name)
 	}
+}
+
+// loadsModules reports whether the next boot loads modules, and then sets their parameters.
+func (t *translator) loadsModules() bool {
+	return slices.ContainsFunc(t.config.Files, func(f hostconfig.File) bool { return gopath.Dir(f.Path) == "/etc/modules-load.d" })
 }
 
 func (t *translator) addUsers() {
 	for _, u := range t.config.Users {
 		account, found := t.facts.Accounts.Users[u.Name]
 		if !found {
-			t.refuse(fmt.Errorf("the host has no user %s, and opcrew does not create users: create the user first, for example in the image", u.Name))
+			t.refuse(ledger.Key{Kind: ledger.Password, Name: u.Name}, fmt.Errorf("the host has no user %s, and opcrew does not create users: create the user first, for example in the image", u.Name))
 			continue
 		}
 		if len(u.SSHAuthorizedKeys) > 0 {
@@ -49,7 +58,7 @@ func (t *translator) addUsers() {
 		}
 		if u.PasswordHash != nil {
 			key := ledger.Key{Kind: ledger.Password, Name: u.Name}
-			t.require(t.facts.States[key].Type != hostfs.Absent, "user %s has no line in %s, so opcrew cannot set the password", u.Name, users.ShadowFile)
+			t.require(key, t.facts.States[key].Type != hostfs.Absent, "user %s has no line in %s, so opcrew cannot set the password", u.Name, users.ShadowFile)
 			t.add(Item{Key: key, State: ledger.State{Value: *u.PasswordHash}})
 		}
 	}
@@ -59,7 +68,7 @@ func (t *translator) addUsers() {
 func (t *translator) addKeys(u hostconfig.User, account users.User) {
 	file, ok := account.KeysFile()
 	if !ok || t.facts.States[path(account.Home)].Type == hostfs.Absent {
-		t.refuse(fmt.Errorf("user %s has no home directory for SSH keys: create %s first", u.Name, account.Home))
+		t.refuse(ledger.Key{Kind: ledger.Keys, Name: file}, fmt.Errorf("user %s has no home directory for SSH keys: create %s first", u.Name, account.Home))
 		return
 	}
 	folder := path(gopath.Dir(file))
@@ -72,7 +81,7 @@ func (t *translator) addKeys(u hostconfig.User, account users.User) {
 
 func (t *translator) addBoot() {
 	contents, err := bootargs.Plan(t.facts.Boot, t.config.KernelArguments, t.config.RemovedKernelArguments)
-	t.refuse(err)
+	t.refuse(ledger.Key{Kind: ledger.Boot}, err)
 	for p, content := range contents {
 		if t.facts.Boot.Loader == bootargs.Grub {
 			t.add(textFile(p, content))

@@ -4,6 +4,7 @@
 package sysctl
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -57,7 +58,7 @@ func parseLine(line string) (Setting, error) {
 		return Setting{}, nil
 	}
 	if !assigns || !isName(name) {
-		return Setting{}, fmt.Errorf("%q is not of the form name = value", line)
+		return Setting{}, errors.New("it is not of the form name = value") // the line can be secret
 	}
 	pattern := strings.ContainsAny(name, "*?[")
 	return Setting{Name: normal(name), Value: Normal(value), Optional: optional, Pattern: pattern}, nil

@@ -32,8 +32,11 @@ type State struct {
 	Reason    string `json:"reason,omitempty"`
 	// Failed is set if the revert did not complete either.
 	Failed bool `json:"failed,omitempty"`
-	// Attempts counts how often the step was begun.
-	Attempts int `json:"attempts,omitempty"`
+	// Attempts counts how often the step was begun, and Problem is why the last attempt failed.
+	Attempts int    `json:"attempts,omitempty"`
+	Problem  string `json:"problem,omitempty"`
+	// Notes say what was left out, or failed without ending the trial.
+	Notes []string `json:"notes,omitempty"`
 	// The step began at the time Uptime of the boot Boot.
 	Boot   string        `json:"boot"`
 	Uptime time.Duration `json:"uptime"`

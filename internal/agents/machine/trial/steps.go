@@ -5,6 +5,8 @@ package trial
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/contact"
@@ -15,7 +17,9 @@ const (
 	// time would otherwise be repeated for ever.
 	maxAttempts = 5
 	// maxReverting is how often a step of a revert is begun. After that, only a user can help.
-	maxReverting = 20
+	maxReverting = 8
+	// maxProblem is how much of an error is kept, in bytes.
+	maxProblem = 500
 )
 
 // Now is the clock of the host.
@@ -31,7 +35,7 @@ func New(config, previous string, reboots bool, before contact.Contacts, now Now
 }
 
 func (s State) at(step Step, now Now) State {
-	s.Step, s.Attempts, s.Boot, s.Uptime = step, 0, now.Boot, now.Uptime
+	s.Step, s.Attempts, s.Problem, s.Boot, s.Uptime = step, 0, "", now.Boot, now.Uptime
 	return s
 }
 
@@ -46,13 +50,37 @@ func (s State) Begin(now Now) State {
 	case s.Step == Check || s.Step == Report: // to repeat them is harmless, and time ends them
 		s.Attempts = 0
 	case !s.Reverting && s.Attempts > maxAttempts:
-		return s.Revert(fmt.Sprintf("the step %s of %s did not complete in %d attempts", s.Step, s.Config, maxAttempts), now).Begin(now)
+		return s.Revert(s.incomplete("of "+s.Config, maxAttempts), now).Begin(now)
+	case s.Reverting && s.Step == Act && s.Attempts > maxAttempts: // the files are back, so the host is as it was
+		s.Notes = append(s.Notes, s.incomplete("of the revert to "+s.Previous, maxAttempts))
+		return s.Next(now)
 	case s.Reverting && s.Attempts > maxReverting:
-		s.Reason = fmt.Sprintf("%s; the step %s of the revert to %s did not complete in %d attempts, so the host needs a user", s.Reason, s.Step, s.Previous, maxReverting)
+		s.Reason += "; " + s.incomplete("of the revert to "+s.Previous, maxReverting) + ", so the host needs a user"
 		s.Failed = true
-		return s.at(Report, now)
+		return s.Next(now) // the actions may bring the contacts back, because the attempts did what they could
 	}
 	return s
+}
+
+// incomplete says that a step was begun too often.
+func (s State) incomplete(what string, attempts int) string {
+	text := fmt.Sprintf("the step %s %s did not complete in %d attempts", s.Step, what, attempts)
+	if s.Problem != "" {
+		text += ": " + s.Problem
+	}
+	return text
+}
+
+// Fail returns the state after an attempt that failed.
+func (s State) Fail(problem string) State {
+	s.Problem = strings.ToValidUTF8(problem[:min(len(problem), maxProblem)], "")
+	return s
+}
+
+// Message returns the reason with all notes.
+func (s State) Message() string {
+	parts := append([]string{s.Reason}, s.Notes...)
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "; ")
 }
 
 // Next returns the state after the step is complete.
@@ -73,7 +101,7 @@ func (s State) Revert(reason string, now Now) State {
 	if s.Reverting {
 		return s
 	}
-	s.Reverting, s.Reason = true, reason
+	s.Reverting, s.Reason, s.Notes = true, reason, nil // the notes are about the change
 	return s.at(Apply, now)
 }
 

@@ -75,7 +75,7 @@ func TestAStepThatNeverCompletesIsReverted(t *testing.T) {
 		expect(t, s, Apply, true)
 	}
 	s = s.Begin(at("a", 0))
-	expect(t, s, Report, true)
+	expect(t, s, Act, true)
 	if !strings.Contains(s.Reason, "needs a user") || !s.Failed {
 		t.Errorf("expected the report to ask for help, got %q", s.Reason)
 	}

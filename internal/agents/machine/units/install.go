@@ -18,6 +18,21 @@ func Install(files ...string) string {
 	return strings.Join(settings, "\n")
 }
 
+// OnlyOthers reports whether settings, as Install returns them, only enable other units. systemctl calls such a unit
+// indirect, before and after it was enabled.
+func OnlyOthers(settings string) bool {
+	others := false
+	for line := range strings.Lines(settings) {
+		switch key, _, _ := strings.Cut(strings.TrimSpace(line), "="); key {
+		case "WantedBy", "RequiredBy", "UpheldBy", "Alias":
+			return false
+		case "Also":
+			others = true
+		}
+	}
+	return others
+}
+
 func installSettings(file string) (settings []string) {
 	inside := false
 	for _, line := range logicalLines(file) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,6 +34,9 @@ type Manager interface {
 	DaemonReload(ctx context.Context) error
 	Reload(ctx context.Context, unit string) error
 	Restart(ctx context.Context, unit string) error
+	Stop(ctx context.Context, unit string) error
+	// Service returns what systemd knows about a unit now.
+	Service(ctx context.Context, unit string) (Service, error)
 }
 
 // Systemctl is the Manager of this machine. It calls systemctl.
@@ -48,17 +52,33 @@ func (s Systemctl) Enablement(ctx context.Context, unit string) (string, error) 
 	switch {
 	case word != "" && !strings.Contains(word, " "):
 		return word, nil
-	case err == nil || exitCode(err) > 0 && isMissing(err):
+	case err == nil || isMissing(err, unit):
 		return NotFound, nil
 	}
 	return "", err
 }
 
-// isMissing recognises the message of versions of systemctl that print no word for a missing unit.
-func isMissing(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "No such file") || strings.Contains(text, "not found") || strings.Contains(text, "does not exist")
+// isMissing recognises the message of versions of systemctl that print no word for a missing unit. The message names
+// the unit, unlike that of a systemctl that cannot reach systemd.
+func isMissing(err error, unit string) bool {
+	failed := (*callError)(nil)
+	if !errors.As(err, &failed) || !strings.Contains(failed.message, unit) {
+		return false
+	}
+	return slices.ContainsFunc([]string{"No such file", "not found", "does not exist"}, func(text string) bool { return strings.Contains(failed.message, text) })
 }
+
+// callError is a call that failed, and what systemctl printed.
+type callError struct {
+	call, message string
+	cause         error
+}
+
+func (e *callError) Error() string {
+	return fmt.Sprintf("systemctl %s: %v: %s", e.call, e.cause, e.message)
+}
+
+func (e *callError) Unwrap() error { return e.cause }
 
 // Enable creates the links that the unit's [Install] section names.
 func (s Systemctl) Enable(ctx context.Context, unit string) error { return s.do(ctx, "enable", unit) }
@@ -75,6 +95,9 @@ func (s Systemctl) Reload(ctx context.Context, unit string) error { return s.do(
 // Restart restarts a service, or starts it.
 func (s Systemctl) Restart(ctx context.Context, unit string) error { return s.do(ctx, "restart", unit) }
 
+// Stop stops a service.
+func (s Systemctl) Stop(ctx context.Context, unit string) error { return s.do(ctx, "stop", unit) }
+
 // Reboot begins a reboot, and does not wait for it.
 func (s Systemctl) Reboot(ctx context.Context) error { return s.do(ctx, "reboot") }
 
@@ -86,7 +109,7 @@ func (s Systemctl) do(ctx context.Context, verb string, units ...string) error {
 func (s Systemctl) run(ctx context.Context, verb string, units ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	args := []string{"--no-pager", "--no-ask-password", verb}
+	args := append([]string{"--no-pager", "--no-ask-password"}, strings.Fields(verb)...)
 	if s.Root != "" {
 		args = append(args, "--root="+s.Root)
 	}
@@ -96,15 +119,7 @@ func (s Systemctl) run(ctx context.Context, verb string, units ...string) (strin
 	cmd.Stderr = &message
 	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("systemctl %s %s: %w: %s", verb, strings.Join(units, " "), err, strings.TrimSpace(message.String()))
+		return string(out), &callError{verb + " " + strings.Join(units, " "), strings.TrimSpace(message.String()), err}
 	}
-	return string(out), err
-}
-
-// exitCode returns 0 if the program did not exit with an error, but could not run at all.
-func exitCode(err error) int {
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return exit.ExitCode()
-	}
-	return 0
+	return string(out), nil
 }

@@ -7,6 +7,7 @@ package units
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,5 +83,18 @@ func TestSystemctlOfTheMachineKeepsTheTree(t *testing.T) {
 	}
 	if err := s.Enable(ctx, "missing.service"); err == nil {
 		t.Error("expected an error for a unit that does not exist")
+	}
+}
+
+func TestASystemdThatDoesNotAnswerIsNoMissingUnit(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Failed to get unit file state for x.service: No such file or directory": true,
+		"Failed to connect to bus: No such file or directory":                    false,
+		"Failed to get unit file state for x.service: Connection timed out":      false,
+	} {
+		err := &callError{"is-enabled x.service", message, errors.New("exit status 1")}
+		if got := isMissing(err, "x.service"); got != want {
+			t.Errorf("%q: expected %v, got %v", message, want, got)
+		}
 	}
 }

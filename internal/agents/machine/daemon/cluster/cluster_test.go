@@ -212,7 +212,7 @@ func TestATokenIsRenewedBeforeItExpires(t *testing.T) {
 	for _, test := range []struct {
 		after, wait time.Duration
 		renewed     bool
-	}{{0, time.Hour, false}, {7 * time.Hour, 30 * time.Minute, false}, {7*time.Hour + 30*time.Minute, time.Minute, true}} {
+	}{{0, time.Hour, false}, {7 * time.Hour, 30 * time.Minute, false}, {7*time.Hour + 30*time.Minute, longestWait, true}} {
 		fake.SetTime(start.Add(test.after))
 		// The client of this test has read the old token file, and sends the token that the server accepts.
 		wait, err := c.keepToken(t.Context())

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// FirstLifetime is the lifetime of the token that the installer requests.
-	FirstLifetime = 7 * 24 * time.Hour
+	// FirstLifetime is the lifetime of the token that the installer requests. A host that is off for the last quarter of
+	// it cannot renew the token.
+	FirstLifetime = 28 * 24 * time.Hour
 
 	renewRetry = time.Minute
 	// longestWait is after what time at most the agent looks at the clock again, because a host can set it.
@@ -63,10 +64,12 @@ func (c *Client) keepToken(ctx context.Context) (time.Duration, error) {
 	if err == nil {
 		err = durable.Replace(c.token, strings.NewReader(token), 0o600)
 	}
-	if err == nil {
-		c.log.Info("The token is renewed", "expired", life.expires)
+	if err != nil {
+		return renewRetry, err
 	}
-	return renewRetry, err
+	c.log.Info("The token is renewed", "expired", life.expires)
+	// On a host whose date is wrong, the new token seems to be old.
+	return min(longestWait, life.expires.Sub(life.issued)/4), nil
 }
 
 // requestToken returns a token that is valid as long as the Node exists.

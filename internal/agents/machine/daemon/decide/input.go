@@ -18,6 +18,8 @@ const (
 	RecheckTime = 5 * time.Minute
 	// ScanTime is how often the agent looks for drift that the watch of files does not show.
 	ScanTime = 10 * time.Minute
+	// CalmTime is the least time between two scans.
+	CalmTime = 30 * time.Second
 	// ProbeTime is how often the agent measures its contacts while a change is provisional.
 	ProbeTime = 5 * time.Second
 )

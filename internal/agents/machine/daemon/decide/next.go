@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 // rule returns a step, or nil to leave the decision to the next rule.
@@ -85,10 +86,17 @@ func unknown(in *Input) *Step {
 }
 
 func note(in *Input) *Step {
-	if in.settled() && !reflect.DeepEqual(in.Journal.Order, *in.Order) {
+	if in.settled() && !isSame(in.Journal.Order, *in.Order) {
 		return &Step{Do: Note}
 	}
 	return nil
+}
+
+// isSame compares as the journal stores an order. An empty list of actions is none there.
+func isSame(a, b machineorder.Order) bool {
+	one, errOne := machineorder.EncodeOrder(a)
+	two, errTwo := machineorder.EncodeOrder(b)
+	return reflect.DeepEqual(a, b) || errOne == nil && errTwo == nil && one == two
 }
 
 func settled(in *Input) *Step {
@@ -123,15 +131,27 @@ func undrained(in *Input) *Step {
 
 func begin(*Input) *Step { return &Step{Do: Begin} }
 
+// untilScan returns how long to wait for the next scan. A file that changes all the time does not cause one each second.
+func (in *Input) untilScan() time.Duration {
+	if in.Scanned == nil {
+		return 0
+	}
+	pause := ScanTime
+	if in.Changed {
+		pause = CalmTime
+	}
+	return pause - (in.Uptime - *in.Scanned)
+}
+
 // maintain looks for drift while the agent has nothing else to do.
 func maintain(in *Input, after time.Duration) *Step {
 	if !in.Managed {
 		return &Step{Do: Wait, After: after}
 	}
-	if in.Scanned == nil || in.Changed || in.Uptime-*in.Scanned >= ScanTime {
+	next := in.untilScan()
+	if next <= 0 {
 		return &Step{Do: Scan}
 	}
-	next := ScanTime - (in.Uptime - *in.Scanned)
 	if after > 0 {
 		next = min(next, after)
 	}

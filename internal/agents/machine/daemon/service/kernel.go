@@ -47,12 +47,23 @@ func (kernel) CommandLine() (string, error) {
 	return string(line), err
 }
 
+// Started asks systemd.
+func (kernel) Started(ctx context.Context) bool { return units.Systemctl{}.Started(ctx) }
+
 // Reboot begins a reboot.
 func (kernel) Reboot(ctx context.Context) error { return units.Systemctl{}.Reboot(ctx) }
 
-// updateBoot runs update-grub.
-func updateBoot(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, updateGrub)
+// bootTime is how long update-grub may take. It looks for other systems on all disks.
+const bootTime = 10 * time.Minute
+
+// updateBoot runs update-grub. The end of the agent does not end it, because it writes the configuration in place.
+func updateBoot(ctx context.Context) error { return runBoot(ctx, updateGrub, bootTime) }
+
+func runBoot(ctx context.Context, program string, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program)
+	cmd.WaitDelay = time.Second
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -37,10 +37,7 @@ func Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer host.close()
-	files, err := drift.NewWatcher("/")
-	if err != nil {
-		return err
-	}
+	files := drift.NewWatcher("/")
 	defer files.Close() //nolint:errcheck // the process ends
 	agent := &daemon.Agent{
 		Host: host.Host, Trial: trial.NewStore(host.FS, hostconfig.StateDirectory), Journal: journal.NewStore(host.FS, hostconfig.StateDirectory),

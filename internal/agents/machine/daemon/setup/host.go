@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -67,6 +68,9 @@ func runOnHost(ctx context.Context, proc string, self bool, args []string) error
 	}
 	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin", "LC_ALL=C"}
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &out, []*os.File{program}
+	if self { // it logs what it did, and what stays
+		cmd.Stderr = io.MultiWriter(&out, os.Stderr)
+	}
 	err = hostns.Start(proc, cmd)
 	if err == nil {
 		err = cmd.Wait()

@@ -109,20 +109,27 @@ func (h *host) writeUnit(program string) error {
 	return h.write(unitFile, fmt.Appendf(nil, unit, program), publicFile, "")
 }
 
-// unit does not wait for the network, because a node whose network is broken must revert its last change.
+// unit does not wait for the network or for other file systems than its own, and also starts in emergency mode, because
+// a node whose network or mount units are broken must revert its last change. The agent ends update-grub itself.
 const unit = `# opcrew writes this file. Changes are lost.
 [Unit]
 Description=opcrew machine agent
-After=dbus.service network.target
+DefaultDependencies=no
+RequiresMountsFor=/etc /var/lib/opcrew %[1]s
+After=systemd-remount-fs.service
+Conflicts=shutdown.target
+Before=shutdown.target
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=%s run
+ExecStart=%[1]s run
 Restart=always
 RestartSec=5
+KillMode=mixed
+TimeoutStopSec=11min
 OOMScoreAdjust=-900
 Environment=GOMEMLIMIT=64MiB GOMAXPROCS=2
 
 [Install]
-WantedBy=multi-user.target
+WantedBy=multi-user.target emergency.target rescue.target
 `

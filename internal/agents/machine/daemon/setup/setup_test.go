@@ -10,6 +10,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +112,30 @@ func TestAnInstallationCanBeRepeated(t *testing.T) {
 	}
 }
 
+// TestTheAgentRunsOnAHostThatDoesNotBoot reads the unit with the systemd of this machine, if it has one.
+func TestTheAgentRunsOnAHostThatDoesNotBoot(t *testing.T) {
+	m, _ := fresh(t)
+	must(t, m.install(t.Context(), server, "token"))
+	text := m.text(t, unitFile)
+	for _, want := range []string{"DefaultDependencies=no\n", "Conflicts=shutdown.target\n", "WantedBy=multi-user.target emergency.target rescue.target\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("expected the agent to start also in emergency mode (%q), got %s", want, text)
+		}
+	}
+	if strings.Contains(text, "network") {
+		t.Errorf("expected the agent not to wait for the network, got %s", text)
+	}
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("this machine has no systemd-analyze")
+	}
+	file := filepath.Join(t.TempDir(), "opcrew-machine.service")
+	text = strings.ReplaceAll(text, usual+"/"+binary, "/bin/true")
+	must(t, os.WriteFile(file, []byte(text), 0o600))
+	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--recursive-errors=no", file).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("expected systemd to accept the unit, got %v: %s", err, out)
+	}
+}
+
 func TestAReadOnlyUsrIsNotNeeded(t *testing.T) {
 	m, before := fresh(t)
 	m.disk.Fix("/usr/local/lib")
@@ -159,6 +186,39 @@ func TestAFailedRestorationKeepsEverything(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, m.tree(t)); diff != "" {
 		t.Errorf("expected the files to stay: %s", diff)
+	}
+}
+
+func TestWhatCouldNotBeRestoredStays(t *testing.T) {
+	m, _ := fresh(t)
+	must(t, m.install(t.Context(), server, "token"))
+	text := []byte("original")
+	key := ledger.Key{Kind: ledger.Path, Name: "/etc/motd"}
+	before := ledger.State{Entry: hostfs.Entry{Type: hostfs.File, Mode: 0o644, Hash: hostfs.Hash(text)}}
+	l := ledger.Ledger{Records: map[ledger.Key]ledger.Record{key: {Key: key, Before: before, Undeclared: true}}}
+	must(t, m.store().Keep(text))
+	must(t, m.store().Save(l))
+	run := m.run
+	m.run = func(ctx context.Context, self bool, args ...string) error {
+		if self { // someone has changed the file, so it is not restored
+			return m.store().Save(l)
+		}
+		return run(ctx, self, args...)
+	}
+	for range 2 {
+		must(t, m.uninstall(t.Context(), true))
+		tree := m.tree(t)
+		if content, err := m.store().Original(before.Hash); err != nil || string(content) != "original" {
+			t.Errorf("expected the original to stay available, got %q and %v", content, err)
+		}
+		if tree[unitFile].Type != "" || tree[usual].Type != "" || tree[hostconfig.StateDirectory+"/credentials"].Type != "" {
+			t.Error("expected everything else of the agent to be removed")
+		}
+	}
+	m.run = run
+	must(t, m.uninstall(t.Context(), true))
+	if tree := m.tree(t); tree[hostconfig.StateDirectory].Type != "" {
+		t.Error("expected the directory to be removed after a complete restoration")
 	}
 }
 

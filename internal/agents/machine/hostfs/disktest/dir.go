@@ -42,7 +42,7 @@ func (d *dir) Stat(name string) (hostfs.Info, error) {
 }
 
 func (n *node) info() hostfs.Info {
-	return hostfs.Info{Entry: n.live.Entry, ID: [2]uint64{1, n.id}, Size: int64(len(n.live.content))}
+	return hostfs.Info{Entry: n.live.Entry, ID: [2]uint64{1, n.id}, Size: max(n.live.size, int64(len(n.live.content)))}
 }
 
 func (d *dir) Names() ([]string, error) { return d.at.sorted(), nil }
@@ -57,15 +57,31 @@ func (d *dir) Open(name string) (io.ReadCloser, hostfs.Info, error) {
 	case n.live.Type != hostfs.File:
 		return nil, hostfs.Info{}, errors.New(name + " is not a regular file")
 	}
+	if n.live.size > 0 {
+		return io.NopCloser(endless{}), n.info(), nil
+	}
 	return io.NopCloser(strings.NewReader(n.live.content)), n.info(), nil
 }
 
+// endless is the content of a sparse file.
+type endless struct{}
+
+func (endless) Read(buffer []byte) (int, error) { return len(buffer), nil }
+
 func (d *dir) Writable(name string) error {
-	n, err := d.get(name)
-	if d.at.live.fixed || err == nil && n.live.fixed {
+	if d.isFixed(name) {
 		return errors.New("it is immutable")
 	}
+	if n, err := d.get(name); err == nil && n.live.mounted && n.live.Type != hostfs.Directory {
+		return errors.New("it is a mount point")
+	}
 	return nil
+}
+
+// isFixed reports whether a name cannot be changed.
+func (d *dir) isFixed(name string) bool {
+	n, err := d.get(name)
+	return d.at.live.fixed || err == nil && n.live.fixed
 }
 
 // add gives a new node a name.
@@ -75,6 +91,9 @@ func (d *dir) add(name string, n *node) error {
 	}
 	if _, taken := d.at.names[name]; taken {
 		return unix.EEXIST
+	}
+	if d.at.live.fixed {
+		return unix.EPERM
 	}
 	d.disk.record(change{node: d.at, names: map[string]*node{name: n}})
 	return nil
@@ -121,6 +140,10 @@ func (d *dir) Rename(name, to string) error {
 	old, exists := d.at.names[to]
 	isDir := n.live.Type == hostfs.Directory
 	switch {
+	case d.isFixed(name) || d.isFixed(to):
+		return unix.EPERM
+	case n.live.mounted || exists && old.live.mounted:
+		return unix.EBUSY
 	case exists && isDir && old.live.Type != hostfs.Directory:
 		return unix.ENOTDIR
 	case exists && !isDir && old.live.Type == hostfs.Directory:
@@ -140,6 +163,10 @@ func (d *dir) Remove(name string, directory bool) error {
 	switch {
 	case err != nil:
 		return err
+	case d.isFixed(name):
+		return unix.EPERM
+	case n.live.mounted:
+		return unix.EBUSY
 	case directory != (n.live.Type == hostfs.Directory):
 		return unix.EISDIR
 	case len(n.names) > 0:

@@ -42,8 +42,10 @@ type node struct {
 type attributes struct {
 	hostfs.Entry
 	content string
-	// fixed is set for an immutable entry.
-	fixed bool
+	// fixed is set for an immutable entry, and mounted for a mount point.
+	fixed, mounted bool
+	// size is that of a sparse file; 0 for the length of the content.
+	size int64
 }
 
 // change is one change that a power loss may lose: of the attributes of a node, or of names in a directory.

@@ -5,7 +5,11 @@
 
 package disktest
 
-import "github.com/opcrew/opcrew/internal/agents/machine/hostfs"
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
+)
 
 type handle struct {
 	disk *Disk
@@ -18,6 +22,9 @@ func (h *handle) Close() error { return nil }
 func (h *handle) alter(f func(a *attributes)) error {
 	if err := h.disk.Call(); err != nil {
 		return err
+	}
+	if h.at.live.fixed {
+		return unix.EPERM
 	}
 	h.disk.record(change{node: h.at, alter: f})
 	return nil

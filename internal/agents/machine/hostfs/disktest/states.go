@@ -70,6 +70,20 @@ func (d *Disk) Fix(p string) {
 	}
 }
 
+// Mount makes an entry a mount point, or an ordinary one again.
+func (d *Disk) Mount(p string, mounted bool) {
+	if n, err := d.find(p); err == nil {
+		n.live.mounted, n.disk.mounted = mounted, mounted
+	}
+}
+
+// Grow gives a file a size without content, as a sparse file has.
+func (d *Disk) Grow(p string, size int64) {
+	if n, err := d.find(p); err == nil {
+		n.live.size, n.disk.size = size, size
+	}
+}
+
 // Tree returns every entry below a path, by its path, except what is below a path to skip.
 func Tree(fs *hostfs.FS, p, skip string) (map[string]hostfs.Entry, error) {
 	out := map[string]hostfs.Entry{}
