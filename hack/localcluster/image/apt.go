@@ -62,18 +62,27 @@ func hostSuite() (string, error) {
 	return "", fmt.Errorf("find out the Debian release of this machine: /etc/os-release has no VERSION_CODENAME")
 }
 
-// writeSources writes the mirrors for the suite, as the host's configuration lists them.
+// writeSources writes the mirrors for the suite.
 func (a *apt) writeSources(ctx context.Context, host string) error {
+	sources, err := readSources(ctx, host, a.suite)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
+}
+
+// readSources returns the mirrors for the suite, as the host's configuration lists them.
+func readSources(ctx context.Context, host, suite string) (string, error) {
 	format := "$(REPO_URI) $(RELEASE) $(COMPONENT)"
 	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", format, "Created-By: Packages").Output()
 	if err != nil {
-		return fmt.Errorf("read the host's apt mirrors: %w", err)
+		return "", fmt.Errorf("read the host's apt mirrors: %w", err)
 	}
-	sources := sourceList(string(out), host, a.suite)
+	sources := sourceList(string(out), host, suite)
 	if sources == "" {
-		return fmt.Errorf("the host's apt sources contain no mirror of Debian %s (main)", host)
+		return "", fmt.Errorf("the host's apt sources contain no mirror of Debian %s (main)", host)
 	}
-	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
+	return sources, nil
 }
 
 // sourceList selects Debian's own mirrors from lines of "URI RELEASE COMPONENT". For a suite other than the host's, it
@@ -99,11 +108,11 @@ func sourceList(targets, host, suite string) string {
 // writeConfig copies only the host's settings for reaching mirrors, such as proxies and retries. It leaves out the
 // host's hooks, which may clean caches or call other programs.
 func (a *apt) writeConfig(ctx context.Context) error {
-	acquire, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
+	acquire, err := readAcquire(ctx)
 	if err != nil {
-		return fmt.Errorf("read the host's apt settings: %w", err)
+		return err
 	}
-	config := string(acquire) + fmt.Sprintf(`
+	config := acquire + fmt.Sprintf(`
 Dir::Etc::main "/dev/null";
 Dir::Etc::parts "/dev/null";
 Dir::Etc::preferences "/dev/null";
@@ -116,6 +125,14 @@ Debug::NoLocking "true";
 APT::Sandbox::User "root";
 `, a.path("etc/sources.list"), a.path("lists")+"/", a.path("cache")+"/")
 	return os.WriteFile(a.path("etc/apt.conf"), []byte(config), 0o644)
+}
+
+func readAcquire(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
+	if err != nil {
+		return "", fmt.Errorf("read the host's apt settings: %w", err)
+	}
+	return string(out), nil
 }
 
 func (a *apt) path(name string) string { return filepath.Join(a.dir, name) }
