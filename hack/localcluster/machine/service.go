@@ -21,6 +21,7 @@ package machine
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -140,8 +142,12 @@ func Status(st *state.State, machine string) ([]ServiceStatus, error) {
 	return all, nil
 }
 
-// LogTail returns the last lines of a service's log, for error messages.
+// LogTail returns the last lines of a service's log, for error messages. A node with systemd has the logs of its
+// services in its journal.
 func LogTail(st *state.State, machine, service string, lines int) string {
+	if st.Systemd(machine) && service != initLog {
+		return journal(st, machine, service, lines)
+	}
 	data, err := os.ReadFile(st.LogFile(machine, service))
 	if err != nil {
 		return fmt.Sprintf("(no log of %s on %s: %v)", service, machine, err)
@@ -149,6 +155,18 @@ func LogTail(st *state.State, machine, service string, lines int) string {
 	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
+
+func journal(st *state.State, machine, service string, lines int) string {
+	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
+	defer cancel()
+	text, err := Output(ctx, st, machine, "journalctl", "--no-pager", "--lines", strconv.Itoa(lines), "--unit", service)
+	if err != nil {
+		return fmt.Sprintf("(no journal of %s on %s: %v)", service, machine, err)
+	}
+	return text
+}
+
+const journalTimeout = 5 * time.Second
 
 const endTimeout = 20 * time.Second
 
