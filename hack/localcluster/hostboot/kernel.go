@@ -4,6 +4,7 @@
 package hostboot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ func mountKernel(root, bootID string) error {
 	if err := protect(root, "/proc/sys", "/proc/sys/net"); err != nil {
 		return err
 	}
-	if err := protect(root, "/proc/sysrq-trigger", ""); err != nil {
+	if err := protect(root, "/proc/sysrq-trigger", ""); err != nil && !errors.Is(err, unix.ENOENT) {
 		return err
 	}
 	arguments, err := commandLine(root)

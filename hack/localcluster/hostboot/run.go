@@ -91,8 +91,11 @@ const (
 // for a restart, and SIGINT for a halt (reboot(2), "Behavior inside PID namespaces").
 func end(err error) string {
 	var exit *exec.ExitError
+	if err == nil {
+		return "exit status 0"
+	}
 	if !errors.As(err, &exit) {
-		return fmt.Sprintf("exit code 0 or unknown (%v)", err)
+		return err.Error()
 	}
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	switch {

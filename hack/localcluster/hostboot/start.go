@@ -26,19 +26,18 @@ func Commands() []*cobra.Command {
 	}}
 }
 
-// start starts a process in new namespaces, connects its network namespace, and then lets it become systemd. The links
-// must exist first, because systemd sets sysctls of links at its start.
+// start starts a process in new namespaces, connects its network namespace, and lets it become systemd. The links must
+// exist first, because systemd sets sysctls of links at its start.
 func start(ctx context.Context, st *state.State, name, bootID string, terminal *console) (*exec.Cmd, error) {
-	waits, release, err := os.Pipe()
+	p, err := newPipes()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = waits.Close() }()
-	defer func() { _ = release.Close() }()
+	defer p.close()
 	cmd := exec.Command(st.Binary(machine.Program), machine.HostCommand, st.Dir, name, bootID, terminal.slave)
 	cmd.Dir, cmd.Env = "/", []string{"PATH=" + machine.Path}
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.ExtraFiles = []*os.File{waits}
+	cmd.ExtraFiles = p.inherited()
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setsid: true,
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC |
@@ -47,13 +46,16 @@ func start(ctx context.Context, st *state.State, name, bootID string, terminal *
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	if err := connect(ctx, st, name, cmd.Process.Pid); err != nil {
+	err = connect(ctx, st, name, cmd.Process.Pid)
+	if err == nil {
+		err = p.release()
+	}
+	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		return nil, err
 	}
-	_, err = release.Write([]byte{1})
-	return cmd, err
+	return cmd, nil
 }
 
 // connect gives the boot a new link to the cluster. A node that a user cut off stays cut off.

@@ -30,8 +30,8 @@ const (
 	HostCommand = "machine-host"
 )
 
-// initLog is the name of the log of a machine's init.
-const initLog = "init"
+// InitLog is the name of the log of a machine's init.
+const InitLog = "init"
 
 const bootTimeout = 20 * time.Second
 
@@ -53,7 +53,7 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 		err = awaitBoot(ctx, st, machine, ended)
 	}
 	if err != nil {
-		return id, fmt.Errorf("machine %s did not boot: %w\n%s", machine, err, LogTail(st, machine, initLog, 10))
+		return id, fmt.Errorf("machine %s did not boot: %w\n%s", machine, err, LogTail(st, machine, InitLog, 10))
 	}
 	return id, nil
 }
@@ -64,7 +64,7 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 // startInit creates all namespaces except the network namespace. The new process enters the network namespace and its
 // cgroup before it becomes the init. So nothing on the machine ever runs outside them.
 func startInit(st *state.State, machine string) (pid int, ended <-chan error, err error) {
-	path := st.LogFile(machine, initLog)
+	path := st.LogFile(machine, InitLog)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return 0, nil, err
 	}

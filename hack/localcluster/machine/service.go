@@ -145,7 +145,7 @@ func Status(st *state.State, machine string) ([]ServiceStatus, error) {
 // LogTail returns the last lines of a service's log, for error messages. A node with systemd has the logs of its
 // services in its journal.
 func LogTail(st *state.State, machine, service string, lines int) string {
-	if st.Systemd(machine) && service != initLog {
+	if st.Systemd(machine) && service != InitLog {
 		return journal(st, machine, service, lines)
 	}
 	data, err := os.ReadFile(st.LogFile(machine, service))

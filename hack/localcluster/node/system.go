@@ -43,6 +43,9 @@ func AwaitSystem(ctx context.Context, st *state.State, name string) error {
 			failed, _ := machine.Output(ctx, st, name, "systemctl", "--failed", "--no-legend", "--plain")
 			return fmt.Errorf("units of %s failed; see `localcluster node exec %s -- journalctl --unit UNIT`: %s", name, name, failed)
 		}
+		if n, err := st.Node(name); err != nil || !n.Init.Alive() {
+			return fmt.Errorf("%s ended while it started:\n%s", name, machine.LogTail(st, name, machine.InitLog, 10))
+		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("systemd of %s did not finish its start: %w: %s\n%w", name, ctx.Err(), out, err)
