@@ -7,14 +7,23 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
 )
 
-// dropCapabilities gives up the rights to change what all nodes share with this machine: the kernel's modules, the
-// clock, and raw input and output. systemd skips the units that need them.
+var numbers = map[string]uintptr{
+	"sys_module": unix.CAP_SYS_MODULE, "sys_time": unix.CAP_SYS_TIME, "sys_rawio": unix.CAP_SYS_RAWIO,
+}
+
+// dropCapabilities gives up the rights to change what all nodes share with this machine.
 func dropCapabilities() error {
-	for _, capability := range []uintptr{unix.CAP_SYS_MODULE, unix.CAP_SYS_TIME, unix.CAP_SYS_RAWIO} {
-		if err := unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0); err != nil {
-			return fmt.Errorf("give up capability %d: %w", capability, err)
+	for _, name := range machine.SharedKernel() {
+		number, known := numbers[name]
+		if !known {
+			return fmt.Errorf("the capability %s has no number", name)
+		}
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, number, 0, 0, 0); err != nil {
+			return fmt.Errorf("give up the capability %s: %w", name, err)
 		}
 	}
 	return nil

@@ -28,11 +28,17 @@ func Command(ctx context.Context, st *state.State, name string, argv ...string) 
 			return nil, fmt.Errorf("the operating system of %s does not run yet: %w", name, err)
 		}
 		pid, extra = nested, []string{"--cgroup"}
+		argv = append([]string{"setpriv", "--bounding-set=-" + strings.Join(SharedKernel(), ",-")}, argv...)
 	}
 	args := append([]string{"--target", strconv.Itoa(pid), "--mount", "--uts", "--ipc", "--net", "--pid"}, extra...)
 	cmd := exec.CommandContext(ctx, "nsenter", append(append(args, "--"), argv...)...)
 	return cmd, nil
 }
+
+// SharedKernel returns the capabilities that no process on a node with systemd has, because they change what all nodes
+// share with this machine: the kernel's modules, the clock, and raw input and output. systemd skips units that need
+// them. A command from outside would have them.
+func SharedKernel() []string { return []string{"sys_module", "sys_time", "sys_rawio"} }
 
 // Output runs a command on a machine and returns its output without surrounding space. Its error contains what the
 // command printed.
