@@ -30,9 +30,6 @@ const (
 	HostCommand = "machine-host"
 )
 
-// InitLog is the name of the log of a machine's init.
-const InitLog = "init"
-
 const bootTimeout = 20 * time.Second
 
 // Launch starts the init of a machine in new namespaces and waits until it has booted. The network namespace must

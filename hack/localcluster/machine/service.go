@@ -21,7 +21,6 @@ package machine
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,8 +28,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -141,32 +138,6 @@ func Status(st *state.State, machine string) ([]ServiceStatus, error) {
 	}
 	return all, nil
 }
-
-// LogTail returns the last lines of a service's log, for error messages. A node with systemd has the logs of its
-// services in its journal.
-func LogTail(st *state.State, machine, service string, lines int) string {
-	if st.Systemd(machine) && service != InitLog {
-		return journal(st, machine, service, lines)
-	}
-	data, err := os.ReadFile(st.LogFile(machine, service))
-	if err != nil {
-		return fmt.Sprintf("(no log of %s on %s: %v)", service, machine, err)
-	}
-	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
-}
-
-func journal(st *state.State, machine, service string, lines int) string {
-	ctx, cancel := context.WithTimeout(context.Background(), journalTimeout)
-	defer cancel()
-	text, err := Output(ctx, st, machine, "journalctl", "--no-pager", "--lines", strconv.Itoa(lines), "--unit", service)
-	if err != nil {
-		return fmt.Sprintf("(no journal of %s on %s: %v)", service, machine, err)
-	}
-	return text
-}
-
-const journalTimeout = 5 * time.Second
 
 const endTimeout = 20 * time.Second
 
