@@ -16,6 +16,8 @@ BACKUP_IMG ?=
 PUSH ?= auto
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 NODES ?= 3
+# If set, as in `make up SYSTEMD=1`, each node of the local cluster has its own Debian system with systemd.
+SYSTEMD ?=
 # Flags that `make test` and `make quick` add to go test, such as -count=1.
 TESTFLAGS ?=
 # Parts of the fault tests that `make faults` runs, such as NodePool-2. If empty, it runs all parts.
@@ -85,7 +87,7 @@ up: need-root need-go $(BIN)/step ## Start a local cluster with the operator and
 	@$(call step,3,60,build the tool that makes the cluster,$(COMPILED)) $(MAKE) local $(BIN)/pause VERBOSE=-v
 	@$(call step,4,400,build Kubernetes $(KUBERNETES_VERSION) and opcrew,$(COMPILED) -total $$(wc -l < $(BIN)/packages)) \
 		$(MAKE) -j 2 binaries sample-images VERBOSE=-v
-	@$(call step,5,15,start the cluster) $(LOCAL) up --nodes $(NODES) --kubeconfig-out $(LOCAL_KUBECONFIG)
+	@$(call step,5,15,start the cluster) $(LOCAL) up --nodes $(NODES) $(if $(SYSTEMD),--systemd) --kubeconfig-out $(LOCAL_KUBECONFIG)
 	@$(call step,6,20,deploy opcrew) $(MAKE) local-deploy KUBECONFIG=$(LOCAL_KUBECONFIG)
 	@$(call step,7,30,apply the samples,-show) $(MAKE) samples KUBECONFIG=$(LOCAL_KUBECONFIG)
 	@$(MAKE) table KUBECONFIG=$(LOCAL_KUBECONFIG)
@@ -168,6 +170,10 @@ $(BIN)/traefik: test/e2e/traefik/go.mod
 $(BIN)/versitygw: test/e2e/versitygw/go.mod
 	cd test/e2e/versitygw && GOWORK=off go build -ldflags "-s -w" -o $@ github.com/versity/versitygw/cmd/versitygw
 
+.PHONY: test-systemd
+test-systemd: need-root need-go packages ## Test nodes with systemd without a cluster: start, reboot, power off, and that nothing is left (root; builds a Debian system the first time).
+	cd hack/localcluster && go test -tags systemd -count 1 -timeout 30m -v -run Systemd ./node
+
 .PHONY: faults
 faults: need-go kube $(BIN)/kwok ## Test every kind with every fault at every request (takes hours, in parts of at most 30 minutes; PARTS= selects parts).
 	@hack/faults run $(PARTS)
@@ -226,7 +232,7 @@ field-tables: need-go ## Write the field tables from test/fields/rows into the d
 .PHONY: verify
 verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Run the linters and vet, and check that all generated files are committed.
 	go vet -tags e2e,gateway,bench,faults,fields,attack ./... ./api/... ./applyconfigurations/...
-	cd hack/localcluster && go vet ./...
+	cd hack/localcluster && go vet -tags systemd ./...
 	cd test/consumer && GOWORK=off go test ./...
 	@go run ./hack/figures -imports
 	@go run ./hack/figures -check

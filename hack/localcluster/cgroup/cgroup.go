@@ -24,8 +24,9 @@ func Group(machine string) string { return filepath.Join(Root, machine) }
 
 // hierarchy is a mounted cgroup file system.
 type hierarchy struct {
-	path string
-	v2   bool
+	path    string
+	v2      bool
+	options string // as /proc/self/mounts shows them
 }
 
 func hierarchies() ([]hierarchy, error) {
@@ -44,11 +45,11 @@ func parseHierarchies(mounts string) []hierarchy {
 	var all []hierarchy
 	for line := range strings.SplitSeq(mounts, "\n") {
 		f := strings.Fields(line)
-		if len(f) < 3 || !strings.HasPrefix(f[1], "/sys/fs/cgroup") {
+		if len(f) < 4 || !strings.HasPrefix(f[1], "/sys/fs/cgroup") {
 			continue
 		}
 		if f[2] == "cgroup" || f[2] == "cgroup2" {
-			all = append(all, hierarchy{path: f[1], v2: f[2] == "cgroup2"})
+			all = append(all, hierarchy{path: f[1], v2: f[2] == "cgroup2", options: f[3]})
 		}
 	}
 	return all
@@ -70,13 +71,15 @@ func Create(machine string) error {
 }
 
 // Join moves the calling process into the cgroup for the machine's own processes, in every hierarchy.
-func Join(machine string) error {
+func Join(machine string) error { return join(system(machine)) }
+
+func join(group string) error {
 	all, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	for _, h := range all {
-		file := filepath.Join(h.path, system(machine), "cgroup.procs")
+		file := filepath.Join(h.path, group, "cgroup.procs")
 		if err := os.WriteFile(file, []byte("0"), 0); err != nil {
 			return fmt.Errorf("join the cgroup: %w", err)
 		}

@@ -19,27 +19,41 @@ import (
 
 // Remove kills every process in the cgroups of the cluster, and deletes these cgroups. It repeats both steps until the
 // cgroups are gone or ctx ends.
-func Remove(ctx context.Context) error {
+func Remove(ctx context.Context) error { return remove(ctx, Root) }
+
+// RemoveMachine does the same for the cgroups of one machine. It keeps the cgroup above if other machines use it.
+func RemoveMachine(ctx context.Context, machine string) error {
+	if err := remove(ctx, Group(machine)); err != nil {
+		return err
+	}
+	all, err := hierarchies()
+	for _, h := range all {
+		_ = os.Remove(filepath.Join(h.path, Root)) // fails if it has children
+	}
+	return err
+}
+
+func remove(ctx context.Context, root string) error {
 	all, err := hierarchies()
 	if err != nil {
 		return err
 	}
 	for {
-		left, err := removeOnce(all)
+		left, err := removeOnce(all, root)
 		if left == 0 && err == nil {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the cgroups %s cannot be removed, because %d processes in them did not end: %w", Root, left, errors.Join(err, ctx.Err()))
+			return fmt.Errorf("the cgroups %s cannot be removed, because %d processes in them did not end: %w", root, left, errors.Join(err, ctx.Err()))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-func removeOnce(all []hierarchy) (left int, err error) {
+func removeOnce(all []hierarchy, root string) (left int, err error) {
 	for _, h := range all {
-		groups, walkErr := h.groups()
+		groups, walkErr := h.groups(root)
 		if walkErr != nil {
 			err = errors.Join(err, walkErr)
 			continue
@@ -55,10 +69,10 @@ func removeOnce(all []hierarchy) (left int, err error) {
 	return left, err
 }
 
-// groups returns the paths of all cgroups of the cluster, children before their parents.
-func (h hierarchy) groups() ([]string, error) {
+// groups returns the paths of root and all cgroups below it, children before their parents.
+func (h hierarchy) groups(root string) ([]string, error) {
 	var groups []string
-	err := filepath.WalkDir(filepath.Join(h.path, Root), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(h.path, root), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the cgroup does not exist
 		}

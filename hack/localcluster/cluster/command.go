@@ -40,6 +40,7 @@ func newUp() *cobra.Command {
 		},
 	}
 	command.Flags().IntVar(&o.Nodes, "nodes", 0, fmt.Sprintf("number of nodes (default %d)", defaultNodes))
+	command.Flags().BoolVar(&o.Systemd, "systemd", false, "give each node its own Debian system with systemd, instead of a view of this machine's files")
 	command.Flags().StringVar(&o.KubeconfigOut, "kubeconfig-out", "", "path for a copy of the kubeconfig, which localcluster down removes")
 	command.Flags().StringVar(&o.Binaries, "binaries", "", "folder with the binaries that the cluster runs (default: the folder of this program)")
 	return command

@@ -7,12 +7,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
 	"github.com/opcrew/opcrew/hack/localcluster/node"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
@@ -20,7 +19,7 @@ import (
 func newNode() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "node",
-		Short: "Crash or start nodes, disconnect or reconnect them, and run commands on them",
+		Short: "Crash, start or reboot nodes, disconnect or reconnect them, and run commands on them",
 		Args:  cobra.NoArgs,
 	}
 	crash := func(_ context.Context, st *state.State, name string) error { return node.Crash(st, name) }
@@ -29,12 +28,12 @@ func newNode() *cobra.Command {
 		newNodeAction("start", "Start a crashed node; the data on its disk is kept", node.Start),
 		newNodeAction("cut", "Disconnect a node from the network; its processes continue to run", node.Cut),
 		newNodeAction("heal", "Reconnect a node that was disconnected with cut", node.Heal),
-		newNodeExec(),
+		newNodeReboot(), newNodeRoot(), newNodeExec(),
 	)
 	return command
 }
 
-const actionTimeout = time.Minute
+const actionTimeout = 3 * time.Minute // systemd waits up to 90 seconds for a unit that does not stop
 
 func newNodeAction(name, short string, act func(context.Context, *state.State, string) error) *cobra.Command {
 	return &cobra.Command{
@@ -68,6 +67,45 @@ func onNode(command *cobra.Command, name string, act func(context.Context, *stat
 	return act(ctx, st, name)
 }
 
+func newNodeReboot() *cobra.Command {
+	var force bool
+	command := &cobra.Command{
+		Use:   "reboot NODE",
+		Short: "Reboot a node; the data on its disk is kept, and it gets a new boot ID",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return onNode(command, args[0], func(ctx context.Context, st *state.State, name string) error {
+				return node.Reboot(ctx, st, name, force)
+			})
+		},
+	}
+	command.Flags().BoolVar(&force, "force", false, "call reboot(2) at once, before systemd stops the units")
+	return command
+}
+
+func newNodeRoot() *cobra.Command {
+	return &cobra.Command{
+		Use:   "root NODE",
+		Short: "Print the folder with the disk of a node with systemd",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			st, err := Load()
+			if err != nil {
+				return err
+			}
+			n, err := st.Node(args[0])
+			if err != nil {
+				return err
+			}
+			if !n.Systemd {
+				return fmt.Errorf("%s has no disk of its own; start the cluster with `localcluster up --systemd`", n.Name)
+			}
+			_, err = fmt.Fprintln(command.OutOrStdout(), st.HostDir(n.Name))
+			return err
+		},
+	}
+}
+
 func newNodeExec() *cobra.Command {
 	return &cobra.Command{
 		Use:     "exec NODE -- COMMAND...",
@@ -88,15 +126,13 @@ func execOn(ctx context.Context, name string, argv []string) error {
 	if err != nil {
 		return err
 	}
-	n, err := st.Node(name)
+	if _, err := st.Node(name); err != nil {
+		return err
+	}
+	cmd, err := machine.Command(ctx, st, name, argv...)
 	if err != nil {
 		return err
 	}
-	if !n.Init.Alive() {
-		return fmt.Errorf("%[1]s is down; start it with `localcluster node start %[1]s`", name)
-	}
-	args := append([]string{"--target", strconv.Itoa(n.Init.PID), "--mount", "--uts", "--ipc", "--net", "--pid", "--"}, argv...)
-	cmd := exec.CommandContext(ctx, "nsenter", args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd.Run()
 }

@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/opcrew/opcrew/hack/localcluster/addons"
@@ -24,20 +25,26 @@ import (
 // load their images in the meantime.
 func createSteps(st *state.State, o Options, p *progress) []step {
 	const short, long = 30 * time.Second, 2 * time.Minute
-	return []step{
+	steps := []step{
 		{"check this machine", short, func(ctx context.Context) error { return preflight(ctx, st, o.Binaries) }},
 		{"clean up leftovers", long, func(ctx context.Context) error { return clean(ctx, st.Dir) }},
 		{"copy binaries", long, func(context.Context) error { return install(st, o.Binaries) }},
 		{"make certificates", short, func(context.Context) error { return makeCertificates(st) }},
 		{"start etcd and the API server", short, func(ctx context.Context) error { return startControlPlane(ctx, st) }},
-		{"boot nodes", long, func(ctx context.Context) error { return bootNodes(ctx, st) }},
+		{"boot nodes", 5 * time.Minute, func(ctx context.Context) error { return bootNodes(ctx, st) }},
 		{"load images", 5 * time.Minute, func(ctx context.Context) error { return loadImages(ctx, st) }},
 		{"wait for the API server", long, func(ctx context.Context) error { return controlplane.AwaitReady(ctx, st) }},
 		{"wait for the image registry", short, func(ctx context.Context) error { return registry.Await(ctx, st) }},
-		{"start controllers, join nodes", short, func(context.Context) error { return join(st) }},
+		{"start controllers, join nodes", short, func(ctx context.Context) error { return join(ctx, st) }},
 		{"start add-ons", long, func(ctx context.Context) error { return addons.Install(ctx, st, p.detail) }},
 		{"wait for nodes", long, func(ctx context.Context) error { return awaitNodes(ctx, st) }},
 	}
+	if o.Systemd {
+		const afterCleaning = 2
+		steps = slices.Insert(steps, afterCleaning, step{"make the nodes' operating systems", 20 * time.Minute,
+			func(ctx context.Context) error { return installSystems(ctx, st) }})
+	}
+	return steps
 }
 
 // resumeSteps returns the steps that repair a running cluster.
@@ -129,12 +136,12 @@ func loadImages(ctx context.Context, st *state.State) error {
 	return image.LoadDefaults(ctx, st.Nodes, st.Binary(pauseProgram))
 }
 
-func join(st *state.State) error {
+func join(ctx context.Context, st *state.State) error {
 	if err := controlplane.StartClients(st); err != nil {
 		return err
 	}
 	for _, n := range st.Nodes {
-		if err := node.Join(st, n); err != nil {
+		if err := node.Join(ctx, st, n); err != nil {
 			return err
 		}
 	}

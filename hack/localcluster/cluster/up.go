@@ -22,6 +22,7 @@ type Options struct {
 	Dir           string
 	Binaries      string // folder from which `localcluster up` copies the cluster's binaries
 	Nodes         int    // 0 means three nodes in a new cluster, and the current number in an existing one
+	Systemd       bool   // whether nodes of a new cluster have an operating system of their own
 	KubeconfigOut string // path for a copy of the kubeconfig; empty for no copy
 	Out           io.Writer
 }
@@ -61,6 +62,9 @@ func lock(ctx context.Context, dir string, p *progress) (func(), error) {
 func resume(ctx context.Context, st *state.State, o Options, p *progress) error {
 	if o.Nodes != 0 && o.Nodes != len(st.Nodes) {
 		return fmt.Errorf("a cluster with %d nodes already runs; to start one with %d nodes, run `localcluster down` first", len(st.Nodes), o.Nodes)
+	}
+	if err := sameSystem(st, o.Systemd); err != nil {
+		return err
 	}
 	if err := p.run(ctx, resumeSteps(st)...); err != nil {
 		return fmt.Errorf("%w; if this error persists, run `localcluster down` and then `localcluster up`", err)
@@ -114,6 +118,7 @@ func plan(o Options) (*state.State, error) {
 		st.Nodes = append(st.Nodes, state.Node{
 			Machine:          newMachine(st, name, address),
 			PodCIDR:          pods,
+			Systemd:          o.Systemd,
 			ContainerdSocket: filepath.Join(st.MachineDir(name), "containerd.sock"),
 		})
 	}

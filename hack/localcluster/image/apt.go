@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -48,62 +47,23 @@ func newApt(ctx context.Context, dir, suite string) (*apt, error) {
 	return a, a.writeConfig(ctx)
 }
 
-// hostSuite returns the code name of this machine's Debian release.
-func hostSuite() (string, error) {
-	content, err := os.ReadFile("/etc/os-release")
-	if err != nil {
-		return "", fmt.Errorf("find out the Debian release of this machine: %w", err)
-	}
-	for line := range strings.Lines(string(content)) {
-		if value, found := strings.CutPrefix(line, "VERSION_CODENAME="); found {
-			return strings.Trim(strings.TrimSpace(value), `"`), nil
-		}
-	}
-	return "", fmt.Errorf("find out the Debian release of this machine: /etc/os-release has no VERSION_CODENAME")
-}
-
-// writeSources writes the mirrors for the suite, as the host's configuration lists them.
+// writeSources writes the mirrors for the suite.
 func (a *apt) writeSources(ctx context.Context, host string) error {
-	format := "$(REPO_URI) $(RELEASE) $(COMPONENT)"
-	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", format, "Created-By: Packages").Output()
+	sources, err := readSources(ctx, host, a.suite)
 	if err != nil {
-		return fmt.Errorf("read the host's apt mirrors: %w", err)
-	}
-	sources := sourceList(string(out), host, a.suite)
-	if sources == "" {
-		return fmt.Errorf("the host's apt sources contain no mirror of Debian %s (main)", host)
+		return err
 	}
 	return os.WriteFile(a.path("etc/sources.list"), []byte(sources), 0o644)
-}
-
-// sourceList selects Debian's own mirrors from lines of "URI RELEASE COMPONENT". For a suite other than the host's, it
-// selects only the main release, because sid has no update releases, and test images do not need them.
-func sourceList(targets, host, suite string) string {
-	releases := []string{host, host + "-updates", host + "-security"}
-	if suite != host {
-		releases = releases[:1]
-	}
-	var lines []string
-	for line := range strings.Lines(targets) {
-		fields := strings.Fields(line)
-		if len(fields) != 3 || fields[2] != "main" || !slices.Contains(releases, fields[1]) {
-			continue
-		}
-		release := suite + strings.TrimPrefix(fields[1], host)
-		lines = append(lines, fmt.Sprintf("deb [signed-by=%s] %s %s main\n", debianKeyring, fields[0], release))
-	}
-	slices.Sort(lines)
-	return strings.Join(slices.Compact(lines), "")
 }
 
 // writeConfig copies only the host's settings for reaching mirrors, such as proxies and retries. It leaves out the
 // host's hooks, which may clean caches or call other programs.
 func (a *apt) writeConfig(ctx context.Context) error {
-	acquire, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`, "Acquire").Output()
+	acquire, err := readAcquire(ctx)
 	if err != nil {
-		return fmt.Errorf("read the host's apt settings: %w", err)
+		return err
 	}
-	config := string(acquire) + fmt.Sprintf(`
+	config := acquire + fmt.Sprintf(`
 Dir::Etc::main "/dev/null";
 Dir::Etc::parts "/dev/null";
 Dir::Etc::preferences "/dev/null";

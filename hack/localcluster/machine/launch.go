@@ -26,6 +26,8 @@ const Program = "localcluster"
 const (
 	EnterCommand = "machine-enter"
 	InitCommand  = "machine-init"
+	// HostCommand is the subcommand that the init of a node with systemd executes to become systemd.
+	HostCommand = "machine-host"
 )
 
 const bootTimeout = 20 * time.Second
@@ -48,7 +50,7 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 		err = awaitBoot(ctx, st, machine, ended)
 	}
 	if err != nil {
-		return id, fmt.Errorf("machine %s did not boot: %w\n%s", machine, err, LogTail(st, machine, "init", 10))
+		return id, fmt.Errorf("machine %s did not boot: %w\n%s", machine, err, LogTail(st, machine, InitLog, 10))
 	}
 	return id, nil
 }
@@ -59,7 +61,7 @@ func Launch(ctx context.Context, st *state.State, machine string) (proc.Identity
 // startInit creates all namespaces except the network namespace. The new process enters the network namespace and its
 // cgroup before it becomes the init. So nothing on the machine ever runs outside them.
 func startInit(st *state.State, machine string) (pid int, ended <-chan error, err error) {
-	path := st.LogFile(machine, "init")
+	path := st.LogFile(machine, InitLog)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return 0, nil, err
 	}

@@ -28,7 +28,6 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 	"syscall"
 	"time"
 
@@ -138,16 +137,6 @@ func Status(st *state.State, machine string) ([]ServiceStatus, error) {
 		return nil, fmt.Errorf("status of %s: %w", machine, err)
 	}
 	return all, nil
-}
-
-// LogTail returns the last lines of a service's log, for error messages.
-func LogTail(st *state.State, machine, service string, lines int) string {
-	data, err := os.ReadFile(st.LogFile(machine, service))
-	if err != nil {
-		return fmt.Sprintf("(no log of %s on %s: %v)", service, machine, err)
-	}
-	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
 
 const endTimeout = 20 * time.Second

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcrew/opcrew/hack/localcluster/cgroup"
+	"github.com/opcrew/opcrew/hack/localcluster/hostboot"
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 	"github.com/opcrew/opcrew/hack/localcluster/network"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
@@ -28,7 +29,7 @@ func Commands() []*cobra.Command {
 		Use: machine.InitCommand + " DIR MACHINE", Hidden: true, Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return run(args[0], args[1]) },
 	}
-	return []*cobra.Command{enter, run}
+	return append(hostboot.Commands(), enter, run)
 }
 
 // enter enters the machine's cgroup and network namespace, and then executes the init. It locks the thread, because a
@@ -62,7 +63,7 @@ func load(dir, name string) (*state.State, state.Machine, error) {
 	return nil, state.Machine{}, fmt.Errorf("no machine %q in %s", name, dir)
 }
 
-// run runs the init, which never exits by itself.
+// run runs the init. It exits by itself only if the operating system of a node with systemd powers off or fails.
 func run(dir, name string) error {
 	st, _, err := load(dir, name)
 	if err != nil {
@@ -73,7 +74,10 @@ func run(dir, name string) error {
 	}
 	// Only SIGKILL may end a machine. Catch other signals and drop them. If the init ignored them instead, every
 	// process that it starts would ignore them too.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGPIPE, syscall.SIGHUP)
+	if st.Systemd(name) {
+		return hostboot.Run(dir, name)
+	}
 	newSupervisor(st, name).run()
 	return nil
 }

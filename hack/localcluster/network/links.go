@@ -20,7 +20,7 @@ const bridge = "nodes"
 // host.
 func CreateRouter(ctx context.Context, st *state.State) error {
 	n, ns := st.Network, st.ControlPlane.NetNS
-	if err := createNamespace(ns); err != nil {
+	if err := CreateBridge(ctx, st); err != nil {
 		return err
 	}
 	err := batch(ctx, "",
@@ -31,10 +31,6 @@ func CreateRouter(ctx context.Context, st *state.State) error {
 		return err
 	}
 	err = batch(ctx, ns,
-		"link set lo up",
-		"link add "+bridge+" type bridge forward_delay 0",
-		fmt.Sprintf("address add %v/%d dev %s", st.ControlPlane.Address, n.Machines.Bits(), bridge),
-		"link set "+bridge+" up",
 		fmt.Sprintf("address add %v/%d dev host", router(n), n.HostLink.Bits()),
 		"link set host up")
 	if err != nil {
@@ -56,27 +52,37 @@ func hostRoutes(n state.Network) []string {
 
 // CreateNode creates a node's network namespace and connects it to the bridge. It first removes leftovers of a crash.
 func CreateNode(ctx context.Context, st *state.State, node state.Node) error {
+	if err := CreateNamespace(node); err != nil {
+		return err
+	}
+	return Connect(ctx, st, node, node.NetNS)
+}
+
+// CreateNamespace creates a node's network namespace without a link. It first removes leftovers of a crash.
+func CreateNamespace(node state.Node) error {
 	if err := RemoveNode(node); err != nil {
 		return err
 	}
-	if err := createNamespace(node.NetNS); err != nil {
-		return err
-	}
+	return createNamespace(node.NetNS)
+}
+
+// Connect connects the network namespace at path ns to the bridge, as the only namespace of the node.
+func Connect(ctx context.Context, st *state.State, node state.Node, ns string) error {
 	// The kernel removes the bridge port of the old namespace with a delay, so remove the port now.
 	if err := batch(ctx, st.ControlPlane.NetNS, "link delete "+node.Name); err != nil && !isAbsent(err) {
 		return err
 	}
 	err := batch(ctx, st.ControlPlane.NetNS,
-		fmt.Sprintf("link add %s type veth peer name eth0 address %v netns %s", node.Name, hardwareAddress(node), node.NetNS),
+		fmt.Sprintf("link add %s type veth peer name eth0 address %v netns %s", node.Name, hardwareAddress(node), ns),
 		fmt.Sprintf("link set %s master %s up", node.Name, bridge),
 		fmt.Sprintf("route replace %v via %v", node.PodCIDR, node.Address))
 	if err != nil {
 		return err
 	}
-	if err := batch(ctx, node.NetNS, nodeLinks(st, node)...); err != nil {
+	if err := batch(ctx, ns, nodeLinks(st, node)...); err != nil {
 		return err
 	}
-	return forward(node.NetNS)
+	return forward(ns)
 }
 
 func nodeLinks(st *state.State, node state.Node) []string {

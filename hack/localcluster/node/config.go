@@ -93,7 +93,16 @@ kubeAPIQPS: 200
 kubeAPIBurst: 400
 eventRecordQPS: 200
 eventBurst: 400
-`, filepath.Join(st.PKIDir(), "ca.crt"), dir, st.Network.DNS, n.ContainerdSocket, cgroup.Group(n.Name))
+`, filepath.Join(st.PKIDir(), "ca.crt"), dir, st.Network.DNS, n.ContainerdSocket, cgroupRoot(n))
+}
+
+// cgroupRoot returns the parent of the cgroups of a node's pods, as the node sees it. A node with systemd has a cgroup
+// namespace.
+func cgroupRoot(n state.Node) string {
+	if n.Systemd {
+		return "/"
+	}
+	return cgroup.Group(n.Name)
 }
 
 // podNetwork gives each pod a point-to-point link to its node, which routes between pods. With a bridge instead, pods

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/opcrew/opcrew/hack/localcluster/controlplane"
+	"github.com/opcrew/opcrew/hack/localcluster/machine"
 	"github.com/opcrew/opcrew/hack/localcluster/network"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
@@ -100,5 +101,31 @@ func TestMachineIDsAreWellFormedAndDiffer(t *testing.T) {
 	b.Address = b.Address.Next()
 	if len(machineID(a)) != 32 || machineID(a) == machineID(b) {
 		t.Errorf("got %q and %q", machineID(a), machineID(b))
+	}
+}
+
+func TestANodeWithSystemdHasItsServicesAsUnits(t *testing.T) {
+	got := unit(machine.Service{Name: "kube-proxy", Args: []string{"/state/bin/kube", "kube-proxy", "--config=/state/p.yaml"}})
+	for _, line := range []string{
+		"\nEnvironmentFile=-/etc/default/kube-proxy\n", "\nExecStart=/state/bin/kube kube-proxy --config=/state/p.yaml $KUBE_PROXY_EXTRA_ARGS\n",
+		"\nWantedBy=multi-user.target\n",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no line %q in\n%s", line, got)
+		}
+	}
+}
+
+func TestANodeWithSystemdHasItsFilesOnItsOwnDisk(t *testing.T) {
+	st, n := example()
+	if got := containerdFile(st, n); got != "/state/machines/node1/containerd.toml" {
+		t.Errorf("node without systemd: %s", got)
+	}
+	n.Systemd = true
+	if got := containerdFile(st, n); got != "/state/machines/node1/root/etc/containerd/config.toml" {
+		t.Errorf("node with systemd: %s", got)
+	}
+	if got := cgroupRoot(n); got != "/" {
+		t.Errorf("expected the root of the node's own cgroup namespace, got %s", got)
 	}
 }

@@ -30,7 +30,7 @@ func Start(ctx context.Context, st *state.State, name string) error {
 	if err := machine.End(n.Machine); err != nil {
 		return err
 	}
-	if err := network.CreateNode(ctx, st, *n); err != nil {
+	if err := connect(ctx, st, n); err != nil {
 		return fmt.Errorf("network of %s: %w", name, err)
 	}
 	// A socket of the previous boot would make the kubelet start before containerd.
@@ -38,6 +38,22 @@ func Start(ctx context.Context, st *state.State, name string) error {
 		return err
 	}
 	if n.Init, err = machine.Launch(ctx, st, name); err != nil {
+		return err
+	}
+	n.Cut = false
+	if err := st.Save(); err != nil || !n.Systemd {
+		return err
+	}
+	return AwaitSystem(ctx, st, name)
+}
+
+// connect creates the network of a node. A node with systemd connects itself at each boot, so here it only gets a
+// namespace for its init, and is not cut off.
+func connect(ctx context.Context, st *state.State, n *state.Node) error {
+	if !n.Systemd {
+		return network.CreateNode(ctx, st, *n)
+	}
+	if err := network.CreateNamespace(*n); err != nil || !n.Cut {
 		return err
 	}
 	n.Cut = false

@@ -4,6 +4,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"path/filepath"
@@ -16,7 +17,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// Prepare writes all files that a node needs before its first start. The node boots with only containerd, which does
+// Prepare writes all files that a node needs before its first start. A node with systemd must have its operating system
+// already. The node boots with only containerd, which does
 // not need the API server. Join later adds the other services.
 func Prepare(st *state.State, n state.Node) error {
 	dir := st.MachineDir(n.Name)
@@ -27,9 +29,9 @@ func Prepare(st *state.State, n state.Node) error {
 	if err != nil {
 		return err
 	}
-	etc := filepath.Join(dir, "overlay", "etc", "upper")
+	etc := etc(st, n)
 	for path, content := range map[string]string{
-		filepath.Join(dir, "containerd.toml"):                containerdConfig(n, filepath.Join(dir, "registries")),
+		containerdFile(st, n):                                containerdConfig(n, filepath.Join(dir, "registries")),
 		filepath.Join(dir, "registries/_default/hosts.toml"): registryHosts(st),
 		filepath.Join(dir, "kubelet.yaml"):                   kubeletConfig(st, n, dir),
 		filepath.Join(dir, "kube-proxy.yaml"):                controlplane.ProxyConfig(n.Name, st.Network.Pods, filepath.Join(dir, "kube-proxy.kubeconfig")),
@@ -43,9 +45,12 @@ func Prepare(st *state.State, n state.Node) error {
 			return err
 		}
 	}
+	if n.Systemd {
+		return nil // Debian's package has enabled containerd
+	}
 	return machine.Run(st, n.Name, machine.Service{
 		Name: "containerd",
-		Args: []string{"/usr/bin/containerd", "--config", filepath.Join(dir, "containerd.toml")},
+		Args: []string{"/usr/bin/containerd", "--config", containerdFile(st, n)},
 	})
 }
 
@@ -76,7 +81,7 @@ func writeIdentity(st *state.State, n state.Node, dir string) error {
 // Join starts the kubelet, kube-proxy and the network policy agent of a node. The kubelet registers the node with the
 // API server. Call Join after every start of the node, but only once the API server is ready, because a kubelet that
 // gets errors waits longer before each new attempt.
-func Join(st *state.State, n state.Node) error {
+func Join(ctx context.Context, st *state.State, n state.Node) error {
 	kube, dir := st.Binary("kube"), st.MachineDir(n.Name)
 	kubelet := machine.Service{Name: "kubelet", WaitFor: n.ContainerdSocket, Args: []string{
 		kube, "kubelet",
@@ -91,7 +96,11 @@ func Join(st *state.State, n state.Node) error {
 	policies := machine.Service{Name: "netpolicy", Args: []string{
 		st.Binary(machine.Program), netpolicy.CommandName, "--node", n.Name, "--kubeconfig", filepath.Join(dir, "netpolicy.kubeconfig"),
 	}}
-	for _, service := range []machine.Service{kubelet, proxy, policies} {
+	services := []machine.Service{kubelet, proxy, policies}
+	if n.Systemd {
+		return runUnits(ctx, st, n, services)
+	}
+	for _, service := range services {
 		if err := machine.Run(st, n.Name, service); err != nil {
 			return err
 		}

@@ -13,9 +13,10 @@ import (
 
 // stat holds the fields of /proc/PID/stat that this package uses.
 type stat struct {
-	state byte
-	flags uint64
-	start uint64
+	state  byte
+	parent int
+	flags  uint64
+	start  uint64
 }
 
 func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
@@ -41,7 +42,7 @@ func parseStat(data []byte) (stat, error) {
 		return stat{}, fmt.Errorf("no command name in %q", data)
 	}
 	fields := strings.Fields(string(data[end+1:]))
-	const stateField, flagsField, startField = 0, 6, 19
+	const stateField, parentField, flagsField, startField = 0, 1, 6, 19
 	if len(fields) <= startField {
 		return stat{}, fmt.Errorf("only %d fields in %q", len(fields), data)
 	}
@@ -53,5 +54,9 @@ func parseStat(data []byte) (stat, error) {
 	if err != nil {
 		return stat{}, fmt.Errorf("flags: %w", err)
 	}
-	return stat{state: fields[stateField][0], flags: flags, start: start}, nil
+	parent, err := strconv.Atoi(fields[parentField])
+	if err != nil {
+		return stat{}, fmt.Errorf("parent: %w", err)
+	}
+	return stat{state: fields[stateField][0], parent: parent, flags: flags, start: start}, nil
 }

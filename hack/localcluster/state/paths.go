@@ -34,6 +34,12 @@ func (s *State) MachineDir(machine string) string {
 	return filepath.Join(s.Dir, "machines", machine)
 }
 
+// HostDir returns the folder with the root file system of a node's operating system. It exists only for nodes with
+// systemd. The folder contains only files of the node's disk, because mounts on the node are not visible from outside.
+func (s *State) HostDir(node string) string {
+	return filepath.Join(s.MachineDir(node), "root")
+}
+
 // ServiceDir returns the folder with the specifications of a machine's services.
 func (s *State) ServiceDir(machine string) string {
 	return filepath.Join(s.MachineDir(machine), "services")

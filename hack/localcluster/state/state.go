@@ -67,6 +67,7 @@ type Node struct {
 	PodCIDR          netip.Prefix `json:"podCIDR"`
 	ContainerdSocket string       `json:"containerdSocket"` // path that is also valid outside the node
 	Cut              bool         `json:"cut"`              // whether a user took the node's link down
+	Systemd          bool         `json:"systemd"`          // whether the node has an operating system of its own, with systemd
 }
 
 // ErrAbsent reports that this machine has no cluster.
@@ -123,6 +124,12 @@ func (s *State) Node(name string) (*Node, error) {
 		}
 	}
 	return nil, fmt.Errorf("there is no node %q; the nodes are %s", name, s.nodeNames())
+}
+
+// Systemd reports whether the named machine is a node with an operating system of its own.
+func (s *State) Systemd(machine string) bool {
+	n, err := s.Node(machine)
+	return err == nil && n.Systemd
 }
 
 func (s *State) nodeNames() string {

@@ -1,0 +1,23 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hostboot
+
+import (
+	"os/exec"
+	"testing"
+)
+
+func TestTheSignalOfTheKernelTellsHowASystemEnded(t *testing.T) {
+	for script, want := range map[string]string{
+		"kill -HUP $$":  rebooted,
+		"kill -INT $$":  poweredOff,
+		"kill -KILL $$": "signal: killed",
+		"exit 3":        "exit status 3",
+		"exit 0":        "exit status 0",
+	} {
+		if got := end(exec.Command("/bin/sh", "-c", script).Run()); got != want {
+			t.Errorf("%s: got %q, want %q", script, got, want)
+		}
+	}
+}
