@@ -26,8 +26,8 @@ func (f *Fleet) setCanaries(nodes []*rollout.Node) {
 	}
 }
 
-// canaries returns the canary nodes of a pool: those with the earliest names among the nodes that the selector selects.
-// Without a selector, each node of the pool may be one.
+// canaries returns the canary nodes of a pool: all that the selector selects, or without a selector those with the
+// earliest names.
 func (f *Fleet) canaries(nodes []*rollout.Node, pool string, canary *mcfgv1.Canary) []*rollout.Node {
 	selector := labels.Everything()
 	if canary.NodeSelector != nil {
@@ -38,6 +38,9 @@ func (f *Fleet) canaries(nodes []*rollout.Node, pool string, canary *mcfgv1.Cana
 		if n.Primary() == pool && !n.Joining && selector.Matches(labelsOf(f.Nodes[i])) {
 			out = append(out, n)
 		}
+	}
+	if canary.NodeSelector != nil {
+		return out
 	}
 	slices.SortFunc(out, func(a, b *rollout.Node) int { return cmp.Compare(a.Name, b.Name) })
 	count := 1
