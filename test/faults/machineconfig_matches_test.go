@@ -112,14 +112,17 @@ func settled(node *corev1.Node, config string) error {
 	return nil
 }
 
-// maskMachine removes what differs between runs: the status of nodes, the addresses of peers in orders, and the time of
-// an update.
+// maskMachine removes the status of nodes, and the annotations with orders and reports: they have times and addresses,
+// and stay when a pool is deleted, because hosts keep their configuration. The conditions of the steps check them.
 func maskMachine(object *unstructured.Unstructured) {
 	if object.GetKind() != "Node" {
 		return
 	}
 	maskNode(object)
-	for _, key := range []string{"opcrew.io/machine-order", "opcrew.io/machine-updated"} {
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)
+	for key := range object.GetAnnotations() {
+		ofHost := strings.HasPrefix(key, "opcrew.io/machine-") || strings.HasPrefix(key, "machineconfiguration.openshift.io/")
+		if ofHost && key != cordonedByOpcrew {
+			unstructured.RemoveNestedField(object.Object, "metadata", "annotations", key)
+		}
 	}
 }

@@ -34,8 +34,9 @@ func TestMachineConfig(t *testing.T) {
 			{Name: "the operator removes no cordon of a user", Check: cordonsOfUsersStay},
 			{Name: "the operator changes only its own keys of a node", Check: machinesAreLeftAlone},
 		},
-		Mask:      maskMachine,
-		Workloads: []faults.Workload{rollingMachines, cordonedMachine},
+		Mask:          maskMachine,
+		OperatorField: "configuration",
+		Workloads:     []faults.Workload{rollingMachines, cordonedMachine},
 	})
 }
 
@@ -85,14 +86,17 @@ var rollingMachines = faults.Workload{
 
 // cordonedMachine updates a pool with a node that a user cordoned, which follows when the user uncordons it.
 var cordonedMachine = faults.Workload{
-	Name:  "cordoned",
-	World: func(w *faults.World) { w.Nodes(2, "n", map[string]string{"node-role.kubernetes.io/steel": ""}) },
+	Name: "cordoned",
+	World: func(w *faults.World) {
+		w.Nodes(2, "n", map[string]string{"node-role.kubernetes.io/steel": ""})
+		w.Apply(steelConfig)
+	},
 	Steps: []faults.Step{
 		{
 			Name: "a user cordons n-0, and then creates the pool",
 			Do: func(u *faults.User) {
 				u.Patch("n-0", &corev1.Node{}, `{"spec":{"unschedulable":true}}`)
-				u.Apply(steelConfig + "---" + steel)
+				u.Apply(steel)
 				u.Patch("steel", &mcfgv1.MachineConfigPool{}, `{"spec":{"maxUnavailable":2}}`)
 			},
 			Until: onlyMachineHas("n-1", "n-0"),
