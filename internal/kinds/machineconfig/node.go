@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
@@ -101,14 +102,15 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) ki
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outcome) {}
 
-// after remembers what blocks a drain, and wakes the pool that reports it.
+// after remembers what blocks a drain, and wakes the pool that reports it. Without a change it wakes no pool: the pool
+// wakes nodes that can take a step, and the two would wake each other without a pause.
 func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, _ kit.Outcome) {
 	var plan *drain.Plan
 	if f.drain != nil {
 		next := drain.Next(*f.drain)
 		plan = &next
 	}
-	if before := r.drains.Get(node.Name); before == nil && plan == nil {
+	if equality.Semantic.DeepEqual(r.drains.Get(node.Name), plan) {
 		return
 	}
 	r.drains.Set(node.Name, plan)
