@@ -264,6 +264,14 @@ install: generated $(KUBECTL) ## Install the CRDs, admission policies and namesp
 uninstall: $(KUBECTL) ## Delete all objects of the kinds, for which an operator must run, and then what make install installed.
 	@KUBECTL=$(KUBECTL) hack/uninstall.sh
 
+.PHONY: install-machineconfig
+install-machineconfig: generated $(KUBECTL) ## Install MachineConfig and MachineConfigPool into the current cluster, unless it has the CRDs of OpenShift.
+	@KUBECTL=$(KUBECTL) hack/machineconfig.sh install
+
+.PHONY: uninstall-machineconfig
+uninstall-machineconfig: $(KUBECTL) ## Delete what make install-machineconfig installed, unless MachineConfigPools exist.
+	@KUBECTL=$(KUBECTL) hack/machineconfig.sh uninstall
+
 .PHONY: deploy
 deploy: generated local $(KUBECTL) ## Deploy the operator (IMG) into the current cluster, with everything that make install installs (NAMESPACES=a,b limits it to these namespaces).
 	@$(KUBECTL) kustomize config/default | $(IMAGES) manifests | $(NARROW) | $(KUBECTL) apply --server-side --force-conflicts -f - >/dev/null
@@ -274,10 +282,14 @@ undeploy: uninstall ## Delete all objects of the kinds, and then the operator.
 	$(KUBECTL) delete --ignore-not-found -k config/default
 	$(KUBECTL) delete --all-namespaces role,rolebinding -l app.kubernetes.io/part-of=opcrew
 
+# Writes the objects of a folder into a file. Arguments: the folder; the file.
+manifest = $(KUBECTL) kustomize $(1) > $(2).tmp && mv $(2).tmp $(2) || { rm -f $(2).tmp; exit 1; }
+
 .PHONY: build-installer
-build-installer: generated local $(KUBECTL) ## Write dist/install.yaml with the default image names; if IMG is set, also write bin/install.yaml with your image names.
+build-installer: generated local $(KUBECTL) ## Write dist/install.yaml with the default image names, and dist/machineconfig.yaml; if IMG is set, also write bin/install.yaml with your image names.
 	@mkdir -p dist
-	@$(KUBECTL) kustomize config/default > dist/install.yaml.tmp && mv dist/install.yaml.tmp dist/install.yaml || { rm -f dist/install.yaml.tmp; exit 1; }
+	@$(call manifest,config/default,dist/install.yaml)
+	@$(call manifest,config/machineconfig,dist/machineconfig.yaml)
 	@$(if $(filter file,$(origin IMG)),true,$(IMAGES) manifests < dist/install.yaml > $(BIN)/install.yaml)
 
 ##@ Local cluster

@@ -37,6 +37,12 @@ running() {
   return 1
 }
 
+if "$kubectl" get customresourcedefinitions -l "$part_of" -o name | grep -q /machineconfigpools; then
+  echo "MachineConfig is installed; without an operator its nodes can neither change nor be uncordoned"
+  echo "nothing was removed; run make uninstall-machineconfig first"
+  exit 1
+fi
+
 objects=$(held)
 if [ -n "$objects" ] && ! running; then
   echo "no operator runs, but only a running operator can clean up after these objects:"

@@ -77,19 +77,20 @@ func TestEveryKindIsComplete(t *testing.T) {
 		}
 		for _, crd := range kind.CRDs {
 			plural, group, _ := strings.Cut(crd, ".")
-			if _, err := os.Stat(filepath.Join(root, folderOf(crd), group+"_"+plural+".yaml")); err != nil {
+			if _, err := os.Stat(filepath.Join(root, folderOf(kind), "bases", group+"_"+plural+".yaml")); err != nil {
 				t.Errorf("kind %s: its CRD is not generated: %v", kind.Name, err)
 			}
 		}
 	}
 }
 
-// folderOf returns the folder with the generated CRD. Those that OpenShift has too are installed separately.
-func folderOf(crd string) string {
-	if strings.HasSuffix(crd, ".machineconfiguration.openshift.io") {
-		return "config/machineconfig/bases"
+// folderOf returns the folder with the generated CRDs of a kind. An opt-in kind has a folder of its own, which is
+// installed separately.
+func folderOf(kind kit.Registration) string {
+	if kind.OptIn {
+		return "config/" + kind.Name
 	}
-	return "config/crd/bases"
+	return "config/crd"
 }
 
 // The Makefile lists the kinds of each layer (machines, applications or data) to generate the roles, while the
@@ -135,6 +136,9 @@ func TestEveryLayerIsDeployedWithItsKindsAndRights(t *testing.T) {
 			rules := rulesOf(t, filepath.Join(dir, "role.yaml"))
 			served, _ := choose(kinds.All(), layer, "")
 			for _, kind := range served {
+				if kind.OptIn {
+					continue
+				}
 				for _, crd := range kind.CRDs {
 					if !allowed(rules, crd, "watch") {
 						t.Errorf("kind %s: expected the layer's role to allow to watch %s", kind.Name, crd)
@@ -142,17 +146,41 @@ func TestEveryLayerIsDeployedWithItsKindsAndRights(t *testing.T) {
 				}
 			}
 			for _, kind := range kinds.All() {
-				if kind.Layer == layer {
+				if kind.Layer == layer && !kind.OptIn {
 					continue
 				}
 				for _, crd := range kind.CRDs {
 					if allowed(rules, crd, "watch") {
-						t.Errorf("kind %s is of another layer: expected no right on %s", kind.Name, crd)
+						t.Errorf("kind %s is of another layer, or installed separately: expected no right on %s", kind.Name, crd)
 					}
 				}
 			}
 		})
 	}
+}
+
+// An opt-in kind has rights only where it is installed. The layer always has the right to notice that it gets installed.
+func TestTheRightsOfAnOptInKindAreInstalledWithItsCRDs(t *testing.T) {
+	for _, kind := range kinds.All() {
+		if !kind.OptIn {
+			continue
+		}
+		own, layer := rulesOf(t, filepath.Join(root, folderOf(kind), "role.yaml")), rulesOf(t, filepath.Join(root, "config/layers", kind.Layer, "role.yaml"))
+		for _, crd := range kind.CRDs {
+			if !allowed(own, crd, "watch") {
+				t.Errorf("kind %s: expected its role to allow to watch %s", kind.Name, crd)
+			}
+			if !slices.ContainsFunc(layer, func(r rbacv1.PolicyRule) bool { return notices(r, crd) }) {
+				t.Errorf("kind %s: expected the layer's role to allow to get, list and watch CRD %s, or the process does not notice when it is installed", kind.Name, crd)
+			}
+		}
+	}
+}
+
+// notices reports whether a rule allows to notice when a CRD is installed.
+func notices(r rbacv1.PolicyRule, crd string) bool {
+	return slices.Contains(r.Resources, "customresourcedefinitions") && slices.Contains(r.ResourceNames, crd) &&
+		slices.Contains(r.Verbs, "get") && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "watch")
 }
 
 func TestThePodsOfTheDataLayerHaveTheLabelsAndTheNamespaceThatPoliciesOfStoresSelect(t *testing.T) {

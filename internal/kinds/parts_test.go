@@ -40,28 +40,49 @@ type part struct {
 }
 
 // faultTests names the test in test/faults that also covers another kind.
-var faultTests = map[string]string{"EtcdRestore": "EtcdBackup"}
+var faultTests = map[string]string{"EtcdRestore": "EtcdBackup", "MachineConfigPool": "MachineConfig"}
 
-// parts returns all parts of the kind that a CRD defines.
-func parts(name string, crd *apiextensionsv1.CustomResourceDefinition, rules bool) []part {
+// pages returns the parts that a registration needs once, whatever the number of its CRDs.
+func pages(name, kind string) []part {
+	return []part{
+		{"docs/" + name + ".md", "", docs},
+		{"README.md", "[" + kind + "](docs/" + name + ".md)", docs},
+		{"docs/deviations.md", "\n## " + kind + "\n", docs},
+	}
+}
+
+// installation returns the parts with which the CRD and the rights of users are installed.
+func installation(registration kit.Registration, crd *apiextensionsv1.CustomResourceDefinition) []part {
+	bases := "bases/" + crd.Spec.Group + "_" + crd.Spec.Names.Plural + ".yaml\n"
+	if registration.OptIn {
+		folder := "config/" + registration.Name
+		return []part{
+			{folder + "/kustomization.yaml", bases, api},
+			{folder + "/users.yaml", crd.Spec.Names.Plural, api},
+			{folder + "/kustomization.yaml", "- users.yaml\n", api},
+		}
+	}
+	return []part{
+		{"config/crd/kustomization.yaml", bases, api},
+		{"config/users/" + registration.Name + ".yaml", "", api},
+		{"config/users/kustomization.yaml", "- " + registration.Name + ".yaml\n", api},
+	}
+}
+
+// parts returns the parts that the kind that a CRD defines needs. rules is set if the CRD has CEL rules.
+func parts(registration kit.Registration, crd *apiextensionsv1.CustomResourceDefinition, rules bool) []part {
 	kind, plural := crd.Spec.Names.Kind, crd.Spec.Names.Plural
-	faults := kind
+	name, faults := strings.ToLower(kind), kind
 	if other, ok := faultTests[kind]; ok {
 		faults = other
 	}
-	list := []part{
-		{"PROJECT", "    kind: " + kind + "\n", api},
-		{"config/crd/kustomization.yaml", "bases/" + crd.Spec.Group + "_" + plural + ".yaml\n", api},
-		{"config/users/" + name + ".yaml", "", api},
-		{"config/users/kustomization.yaml", "- " + name + ".yaml\n", api},
-		{"test/fields/rows/" + name + ".yaml", "kind: " + kind + "\n", tests},
-		{"test/e2e/testdata/mutations/" + kind + ".yaml", "kind: " + kind + "\n", tests},
-		{"test/faults/parts", "\n" + faults + " ", tests},
-		{"docs/" + name + ".md", "", docs},
-		{"README.md", "[" + kind + "](docs/" + name + ".md)", docs},
-		{"docs/samples.md", name + ".yaml` |", docs},
-		{"docs/deviations.md", "\n## " + kind + "\n", docs},
-	}
+	list := append(installation(registration, crd),
+		part{"PROJECT", "    kind: " + kind + "\n", api},
+		part{"test/fields/rows/" + name + ".yaml", "kind: " + kind + "\n", tests},
+		part{"test/e2e/testdata/mutations/" + kind + ".yaml", "kind: " + kind + "\n", tests},
+		part{"test/faults/parts", "\n" + faults + " ", tests},
+		part{"docs/samples.md", name + ".yaml` |", docs},
+	)
 	if rules {
 		list = append(list, part{"test/crds/testdata/" + plural + "/accept/*.yaml", "kind: " + kind + "\n", tests})
 		list = append(list, part{"test/crds/testdata/" + plural + "/refuse/*.yaml", "kind: " + kind + "\n", tests})
@@ -72,26 +93,46 @@ func parts(name string, crd *apiextensionsv1.CustomResourceDefinition, rules boo
 	return list
 }
 
-// partsOf reads the CRD of a kind, and returns all parts of the kind. The registration may also list CRDs of kinds that
-// the kind reads.
-func partsOf(t *testing.T, files fs.FS, kind kit.Registration) []part {
+// partsOf reads the CRDs of a registration, and returns all parts of the kinds that they define. The CRDs of an opt-in
+// registration are all its own; another registration may also list CRDs of kinds that its kind reads.
+func partsOf(t *testing.T, files fs.FS, registration kit.Registration) []part {
 	t.Helper()
-	for _, name := range kind.CRDs {
-		plural, group, _ := strings.Cut(name, ".")
-		raw, err := fs.ReadFile(files, "config/crd/bases/"+group+"_"+plural+".yaml")
-		if err != nil {
-			t.Fatalf("%s: %v; run make manifests", kind.Name, err)
+	var out []part
+	named := false
+	for _, name := range registration.CRDs {
+		crd, rules := readCRD(t, files, registration, name)
+		isNamed := strings.ToLower(crd.Spec.Names.Kind) == registration.Name
+		if isNamed || registration.OptIn {
+			out = append(out, parts(registration, crd, rules)...)
 		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(raw, crd); err != nil {
-			t.Fatal(err)
-		}
-		if strings.ToLower(crd.Spec.Names.Kind) == kind.Name {
-			return parts(kind.Name, crd, strings.Contains(string(raw), "x-kubernetes-validations"))
+		if isNamed {
+			named = true
+			out = append(out, pages(registration.Name, crd.Spec.Names.Kind)...)
 		}
 	}
-	t.Fatalf("%s: no CRD in its registration defines a kind of this name; a registration has the name of its kind in lower case", kind.Name)
-	return nil
+	if !named {
+		t.Fatalf("%s: no CRD in its registration defines a kind of this name; a registration has the name of its kind in lower case", registration.Name)
+	}
+	return out
+}
+
+// readCRD reads a generated CRD, and reports whether it has CEL rules.
+func readCRD(t *testing.T, files fs.FS, registration kit.Registration, name string) (*apiextensionsv1.CustomResourceDefinition, bool) {
+	t.Helper()
+	folder := "config/crd"
+	if registration.OptIn {
+		folder = "config/" + registration.Name
+	}
+	plural, group, _ := strings.Cut(name, ".")
+	raw, err := fs.ReadFile(files, folder+"/bases/"+group+"_"+plural+".yaml")
+	if err != nil {
+		t.Fatalf("%s: %v; run make manifests", registration.Name, err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(raw, crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd, strings.Contains(string(raw), "x-kubernetes-validations")
 }
 
 // missing returns an error if the part is missing in the files.

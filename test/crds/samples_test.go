@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 )
 
@@ -37,7 +38,7 @@ func samples(t *testing.T, folder string) []manifest.Document {
 // The test checks samples as strictly as the manifests in testdata. It leaves out objects of Kubernetes' core group:
 // whether the server accepts, for example, a PersistentVolumeClaim depends on other objects in the cluster.
 func TestSamplesAndArticlesAreAccepted(t *testing.T) {
-	for _, folder := range []string{"", "restore", "articles", "articles/plain"} {
+	for _, folder := range []string{"", "restore", "machineconfig", "articles", "articles/plain"} {
 		for _, doc := range samples(t, folder) {
 			if doc.Object.GroupVersionKind().Group == "" {
 				continue
@@ -53,7 +54,7 @@ func TestSamplesAndArticlesAreAccepted(t *testing.T) {
 }
 
 func TestTheCatalogueHasASampleOfEveryKind(t *testing.T) {
-	crds, err := manifest.Read(filepath.Join(env.Root, "config", "crd", "bases"))
+	crds, err := manifest.Read(filepath.Join(env.Root, testenv.ProjectCRDs), filepath.Join(env.Root, testenv.MachineConfigCRDs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestTheCatalogueHasASampleOfEveryKind(t *testing.T) {
 		want[kind] = true
 	}
 	got := map[string]bool{}
-	for _, doc := range slices.Concat(samples(t, ""), samples(t, "restore")) {
+	for _, doc := range slices.Concat(samples(t, ""), samples(t, "restore"), samples(t, "machineconfig")) {
 		if kind := doc.Object.GetKind(); want[kind] {
 			got[kind] = true
 		}

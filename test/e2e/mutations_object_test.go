@@ -186,8 +186,12 @@ func (p *patient) until(what string, check func(*unstructured.Unstructured) erro
 	}
 }
 
-// observed returns an error unless the status describes the current spec and Ready has a message.
+// observed returns an error unless the status describes the current spec and Ready has a message. A MachineConfig has no
+// status.
 func observed(o *unstructured.Unstructured) error {
+	if _, has := o.Object["status"]; !has {
+		return nil
+	}
 	generation, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	ready := readyOf(o)
 	if generation != o.GetGeneration() || ready["message"] == "" || ready["message"] == nil {
@@ -204,6 +208,9 @@ func (p *patient) well(o *unstructured.Unstructured) error {
 	}
 	if err := observed(o); err != nil {
 		return err
+	}
+	if _, has := o.Object["status"]; !has {
+		return nil
 	}
 	_, waits := p.declared[len(p.declared)-1].Comment("settled")
 	if ready := readyOf(o); ready["status"] != "True" && !waits {

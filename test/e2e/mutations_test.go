@@ -36,6 +36,7 @@ func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 		c.debian(t, "redis")
 	}
 	(&divaTest{cluster: c}).wantLonghorn(t)
+	c.wantMachineConfig(t)
 	tables, err := table.Read(c.root)
 	if err != nil {
 		t.Fatal(err)
@@ -51,6 +52,21 @@ func TestNoMutationOfALiveObjectHarmsTheOperatorOrOutlastsItsEnd(t *testing.T) {
 		t.Errorf("expected no restart of the operator, its containers restarted %d times", after-before)
 	}
 	c.expectNoPanic(t, began)
+}
+
+// wantMachineConfig installs MachineConfig, and waits until the operator has restarted and serves it. It stays installed.
+func (c *cluster) wantMachineConfig(t *testing.T) {
+	t.Helper()
+	c.kubectl(t, "apply", "--server-side", "-k", filepath.Join(c.root, "config/machineconfig"))
+	probe := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	probe.SetAPIVersion("machineconfiguration.openshift.io/v1")
+	probe.SetKind("MachineConfigPool")
+	probe.SetGenerateName("served-")
+	if err := c.Create(t.Context(), probe); err != nil {
+		t.Fatal(err)
+	}
+	c.kubectl(t, "wait", "--for=condition=Ready", "machineconfigpools/"+probe.GetName(), "--timeout=180s")
+	c.kubectl(t, "delete", "machineconfigpools", probe.GetName())
 }
 
 // mutate tests all changes for a kind. It distributes them over several live objects.

@@ -5,6 +5,7 @@ package faults
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"time"
 
@@ -61,16 +62,27 @@ func (s *Subject) isPrimary(v View, e Event) bool {
 	return e.Key.Kind == kindOf(s.Primary, v.scheme).Kind
 }
 
-// userOwns holds if the operator does not change the spec that the user wrote.
+// userOwns holds if the operator does not change the spec that the user wrote, except Subject.OperatorField.
 func (s *Subject) userOwns(before, after View, e Event) error {
 	was := before.objects[e.Key]
 	if !s.isPrimary(after, e) || e.Write == "" || was == nil || was.GetUID() != e.Object.GetUID() {
 		return nil
 	}
-	if !reflect.DeepEqual(was.Object["spec"], e.Object.Object["spec"]) {
+	if !reflect.DeepEqual(s.specOfUser(was), s.specOfUser(e.Object)) {
 		return fmt.Errorf("the operator changed the spec")
 	}
 	return nil
+}
+
+// specOfUser returns the spec without the field that the operator writes.
+func (s *Subject) specOfUser(object *unstructured.Unstructured) any {
+	spec, isMap := object.Object["spec"].(map[string]any)
+	if !isMap || s.OperatorField == "" {
+		return object.Object["spec"]
+	}
+	spec = maps.Clone(spec)
+	delete(spec, s.OperatorField)
+	return spec
 }
 
 // neverBack holds if status.observedGeneration never decreases.

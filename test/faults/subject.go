@@ -37,6 +37,8 @@ type Subject struct {
 	// Mask removes fields that may differ between runs. It may be nil. The harness itself masks UIDs, versions and
 	// times. An object whose content Mask removes completely is not compared.
 	Mask func(object *unstructured.Unstructured)
+	// OperatorField is the field of the spec that the operator writes, if the API of the kind has one.
+	OperatorField string
 	// Touch changes an object as a concurrent client would, in addition to the annotation that the harness always sets.
 	// The keys of labels, annotations and taints that Touch adds must begin with TouchPrefix. Touch may be nil.
 	Touch func(object *unstructured.Unstructured)

@@ -19,9 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/test/fields/table"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/etcdpods"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 	"github.com/opcrew/opcrew/test/testenv/redispods"
 )
@@ -82,9 +84,18 @@ func serve(t *testing.T) {
 	seen = watch(t)
 	etcdpods.Follow(t, env.Config, env.Client, etcds)
 	redispods.Follow(t, env.Config, env.Client, redises)
+	machineagents.Follow(t, env.Client).Hinder(nil, failing)
 	for _, kinds := range layers() {
 		operator.New(env, kinds...).Operator(t)
 	}
+}
+
+// failing lets machine agents fail to apply a configuration with the file /etc/fails.
+func failing(_ string, config hostconfig.Config) string {
+	if slices.ContainsFunc(config.Files, func(f hostconfig.File) bool { return f.Path == "/etc/fails" }) {
+		return "the disk is full"
+	}
+	return ""
 }
 
 // watch returns a reader of cached objects. Watches keep the cache up to date until the test ends.

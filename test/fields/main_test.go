@@ -92,7 +92,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	testenv.Run(m, &env, testenv.Options{
-		CRDs:   []string{testenv.ProjectCRDs, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml"},
+		CRDs:   []string{testenv.ProjectCRDs, testenv.MachineConfigCRDs, "internal/kinds/microservicedeploy/integration/testdata/httproutes.yaml"},
 		Scheme: scheme,
 		// Heartbeats of the simulated nodes are rare, because each one costs the API server time.
 		NodeGrace: 5 * time.Minute,

@@ -7,10 +7,10 @@ package v1
 func (p *MachineConfigPool) Ignored() []string {
 	var fields []string
 	if len(p.Spec.PinnedImageSets) > 0 {
-		fields = append(fields, "pinnedImageSets")
+		fields = append(fields, "pinnedImageSets[].name")
 	}
 	if p.Spec.OSImageStream != nil {
-		fields = append(fields, "osImageStream")
+		fields = append(fields, "osImageStream.name")
 	}
 	return fields
 }

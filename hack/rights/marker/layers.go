@@ -15,6 +15,8 @@ import (
 type Layer struct {
 	Name  string
 	Kinds []string
+	// Separate are the kinds of the layer that are installed separately, with a role of their own.
+	Separate []string
 	// Rights are the RBAC rights that every layer has, followed by the rights of the layer's kinds.
 	Rights []Right
 }
@@ -32,7 +34,7 @@ func Layers(root string) ([]Layer, error) {
 	}
 	var layers []Layer
 	for _, name := range lists["LAYERS"] {
-		layer := Layer{Name: name, Kinds: lists["KINDS_"+name], Rights: common}
+		layer := Layer{Name: name, Kinds: lists["KINDS_"+name], Separate: lists["KINDS_separate"], Rights: common}
 		for _, kind := range layer.Kinds {
 			rights, err := OfPackage(filepath.Join(root, "internal/kinds", kind), kind)
 			if err != nil {

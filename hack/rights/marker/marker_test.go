@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,31 +106,51 @@ func TestTheRolesOfTheLayersHaveTheRightsOfTheMarkersAndNoOthers(t *testing.T) {
 		marked := map[string]bool{}
 		for _, right := range layer.Rights {
 			right.Each(func(group, resource, name, verb string) {
-				role := right.Role
-				if role == "" {
-					role = "opcrew"
-				}
-				marked[single(right.Namespace, role, group, resource, name, verb)] = true
+				marked[single(right.Namespace, roleOf(layer, right), group, resource, name, verb)] = true
 			})
 		}
-		if diff := cmp.Diff(marked, deployed(t, layer.Name)); diff != "" {
-			t.Errorf("layer %s: run make manifests; rights of the markers (-) and of config/layers/%s/role.yaml (+):\n%s", layer.Name, layer.Name, diff)
+		if diff := cmp.Diff(marked, deployed(t, layer)); diff != "" {
+			t.Errorf("layer %s: run make manifests; rights of the markers (-) and of the generated roles (+):\n%s", layer.Name, diff)
 		}
 	}
+}
+
+// roleOf returns the name of the role that has a right. A kind that is installed separately has a role of its own.
+func roleOf(layer Layer, right Right) string {
+	switch {
+	case right.Role != "":
+		return right.Role
+	case slices.Contains(layer.Separate, right.Kind):
+		return "opcrew-" + right.Kind
+	}
+	return "opcrew"
 }
 
 func single(namespace, role, group, resource, name, verb string) string {
 	return fmt.Sprintf("%s/%s: %s %s.%s %s", namespace, role, verb, resource, group, name)
 }
 
-// deployed returns each single right in the generated role of a layer (one Deployment of the operator).
-func deployed(t *testing.T, layer string) map[string]bool {
+// deployed returns each single right in the generated roles of a layer (one Deployment of the operator), and of its
+// kinds that are installed separately.
+func deployed(t *testing.T, layer Layer) map[string]bool {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(root, "config/layers", layer, "role.yaml"))
+	found := map[string]bool{}
+	addRights(t, "config/layers/"+layer.Name, found)
+	for _, kind := range layer.Kinds {
+		if slices.Contains(layer.Separate, kind) {
+			addRights(t, "config/"+kind, found)
+		}
+	}
+	return found
+}
+
+// addRights adds each single right in the generated roles of a folder.
+func addRights(t *testing.T, folder string, found map[string]bool) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, folder, "role.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
 	for text := range strings.SplitSeq(string(content), "\n---\n") {
 		role := &rbacv1.Role{} // a ClusterRole has the same fields
 		if err := yaml.Unmarshal([]byte(text), role); err != nil {
@@ -144,5 +165,4 @@ func deployed(t *testing.T, layer string) map[string]bool {
 			}
 		}
 	}
-	return found
 }

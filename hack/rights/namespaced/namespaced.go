@@ -19,7 +19,7 @@ import (
 
 // clusterKinds are kinds that affect the whole cluster, so that an installation for some namespaces does not serve
 // them. For example, the taints that a NodePool sets on nodes can evict pods of every namespace.
-var clusterKinds = []string{"nodepool"}
+var clusterKinds = []string{"nodepool", "machineconfig"}
 
 // clusterScoped lists, per API group, the resources without a namespace that the operator uses.
 var clusterScoped = map[string][]string{
@@ -28,10 +28,13 @@ var clusterScoped = map[string][]string{
 	"apiextensions.k8s.io":         {"customresourcedefinitions"},
 	"authentication.k8s.io":        {"tokenreviews"},
 	"authorization.k8s.io":         {"subjectaccessreviews"},
-	"node.k8s.io":                  {"runtimeclasses"},
-	"nodes.lailin.xyz":             {"nodepools", "nodepools/status", "nodepools/finalizers"},
-	"scheduling.k8s.io":            {"priorityclasses"},
-	"storage.k8s.io":               {"storageclasses"},
+	"machineconfiguration.openshift.io": {
+		"machineconfigs", "machineconfigpools", "machineconfigpools/status", "machineconfigpools/finalizers",
+	},
+	"node.k8s.io":       {"runtimeclasses"},
+	"nodes.lailin.xyz":  {"nodepools", "nodepools/status", "nodepools/finalizers"},
+	"scheduling.k8s.io": {"priorityclasses"},
+	"storage.k8s.io":    {"storageclasses"},
 }
 
 // IsClusterScoped reports whether a resource that the operator uses has no namespace.

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/opcrew/opcrew/hack/rights/marker"
@@ -30,6 +31,8 @@ The column "where" says which namespaces a right is for:
 - **one namespace**, by its name
 - **the name of a role**: opcrew has the right only through this separate role, whose binding you can delete
 
+opcrew has the rights of machineconfig only where ` + "`config/machineconfig`" + ` is installed.
+
 "read" is get, list and watch.
 `
 
@@ -43,17 +46,19 @@ func Write(out io.Writer, layers []marker.Layer) error {
 			if right.Reason == "" {
 				return fmt.Errorf("%s: the marker has no reason; write the reason in a comment above it", right.At)
 			}
-			fmt.Fprintf(page, "| %s | %s | %s | %s | %s |\n", cmp.Or(right.Kind, "all"), where(right, layer.Name), resources(right), verbs(right), right.Reason)
+			fmt.Fprintf(page, "| %s | %s | %s | %s | %s |\n", cmp.Or(right.Kind, "all"), where(right, layer), resources(right), verbs(right), right.Reason)
 		}
 	}
 	_, err := page.WriteTo(out)
 	return err
 }
 
-func where(right marker.Right, layer string) string {
+func where(right marker.Right, layer marker.Layer) string {
 	switch {
+	case right.Role != "" && slices.Contains(layer.Separate, right.Kind):
+		return "`" + right.Role + "`"
 	case right.Role != "":
-		return "`" + right.Role + "-" + layer + "`"
+		return "`" + right.Role + "-" + layer.Name + "`"
 	case right.Namespace != "":
 		return "`" + right.Namespace + "`"
 	case namespaced.IsClusterScoped(right.Groups[0], right.Resources[0]):

@@ -19,9 +19,9 @@ import (
 
 // drainingNode returns a node that opcrew cordoned, and whose agent waits for the drain.
 func drainingNode() *corev1.Node {
-	n := newNode("a", "rendered-gold-1", annotations{
+	n := newNode("a", earlier, annotations{
 		machineorder.DesiredConfig: target, machineorder.State: machineorder.StateWorking, machineorder.DesiredDrain: "drain-" + target,
-		machineorder.ReportAnnotation: `{"config":"rendered-gold-2","phase":"Drain"}`, "opcrew.io/machine-cordoned": "2026-11-25T12:00:00Z",
+		machineorder.ReportAnnotation: `{"config":"` + target + `","phase":"Drain"}`, "opcrew.io/machine-cordoned": "2026-11-25T12:00:00Z",
 	})
 	n.Spec.Unschedulable = true
 	return n

@@ -27,6 +27,9 @@ func WritePages(root string, files []*File, dry bool) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		if before := content[f.Page]; before != "" { // another kind has the same page
+			table = before + "\n**" + f.Kind + "**\n\n" + table
+		}
 		content[f.Page] = table
 	}
 	var changed []string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/opcrew/opcrew/internal/kinds"
+	"github.com/opcrew/opcrew/internal/kit"
 )
 
 const root = "../../.."
@@ -20,14 +21,28 @@ func TestEveryFieldOfEveryKindHasARow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := kinds.All(); len(files) != len(all) {
-		t.Errorf("expected a table for each of %d kinds, got %d", len(all), len(files))
+	if n := number(kinds.All()); len(files) != n {
+		t.Errorf("expected a table for each of %d kinds, got %d", n, len(files))
 	}
 	for _, f := range files {
 		if err := f.Check(root); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+// number returns the number of kinds. An opt-in registration serves all kinds whose CRDs it names; another one may also
+// name CRDs of kinds that it reads.
+func number(registrations []kit.Registration) int {
+	n := 0
+	for _, r := range registrations {
+		if r.OptIn {
+			n += len(r.CRDs)
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 func TestThePagesShowTheTables(t *testing.T) {

@@ -36,7 +36,8 @@ type Object = map[string]any
 // File holds the rows of one kind.
 type File struct {
 	Kind string `json:"kind"`
-	// CRD is the name of the kind's file in config/crd/bases. Page is the name of the kind's page in docs.
+	// CRD is the name of the kind's file in config/crd/bases, or in the folder of a kind that is installed separately.
+	// Page is the name of the kind's page in docs.
 	CRD  string `json:"crd"`
 	Page string `json:"page"`
 	// Base is the object that the rows edit, without its name. Needs are other objects that must exist first.

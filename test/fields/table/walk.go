@@ -36,7 +36,11 @@ type Field struct {
 
 // Fields returns all fields in the spec of the kind, sorted by path.
 func (f *File) Fields(root string) ([]Field, error) {
-	crd, err := readCRD(filepath.Join(root, "config/crd/bases", f.CRD))
+	files, err := filepath.Glob(filepath.Join(root, "config/*/bases", f.CRD))
+	if err != nil || len(files) != 1 {
+		return nil, fmt.Errorf("expected one file config/*/bases/%s, got %d (%w)", f.CRD, len(files), err)
+	}
+	crd, err := readCRD(files[0])
 	if err != nil {
 		return nil, err
 	}

@@ -154,3 +154,16 @@ func TestTheCanariesAreThoseThatTheSelectorMatchesOrTheFirstByName(t *testing.T)
 		}
 	}
 }
+
+func TestAllNodesThatTheSelectorSelectsAreCanaries(t *testing.T) {
+	p := newPool("gold", "g")
+	p.Spec.Rollout = &mcfgv1.Rollout{Canary: &mcfgv1.Canary{NodeSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"first": ""}}}}
+	f := Fleet{Pools: []*mcfgv1.MachineConfigPool{p}, Nodes: []*corev1.Node{newNode("c", "g", "first"), newNode("a", "g"), newNode("b", "g", "first")}}
+	got := map[string]bool{}
+	for _, n := range f.Cluster(now).Nodes {
+		got[n.Name] = n.Canary
+	}
+	if !got["b"] || !got["c"] || got["a"] {
+		t.Errorf("expected b and c to be canary nodes, got %v", got)
+	}
+}

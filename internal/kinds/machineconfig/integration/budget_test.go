@@ -10,34 +10,35 @@ import (
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 )
 
 func TestAsManyNodesAsMaxUnavailableChangeAtATime(t *testing.T) {
 	env.Operator(t)
-	agents := startAgents(t)
+	agents := machineagents.Follow(t, env.Client)
 	nodesOf(t, "wide", 8)
 	create(t, newConfig("wide", "50-wide", "x"), newPool("wide", most(3)))
 	awaitUpdated(t, "wide", 8, "")
-	if agents.mostBusy > 3 || agents.mostBusy < 2 {
-		t.Errorf("expected up to three nodes at a time, got %d", agents.mostBusy)
+	if agents.MostBusy() > 3 || agents.MostBusy() < 2 {
+		t.Errorf("expected up to three nodes at a time, got %d", agents.MostBusy())
 	}
 }
 
 func TestControlPlaneNodesChangeOneAtATimeWhateverTheBudget(t *testing.T) {
 	env.Operator(t)
-	agents := startAgents(t)
+	agents := machineagents.Follow(t, env.Client)
 	labels := map[string]string{"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/masters": ""}
 	env.Nodes(t, 3, testenv.NodeSpec{Prefix: "cp", Labels: labels})
 	create(t, newConfig("masters", "50-masters", "x"), newPool("masters", most(3)))
 	awaitUpdated(t, "masters", 3, "")
-	if agents.mostBusy != 1 {
-		t.Errorf("expected one control-plane node at a time, got %d", agents.mostBusy)
+	if agents.MostBusy() != 1 {
+		t.Errorf("expected one control-plane node at a time, got %d", agents.MostBusy())
 	}
 }
 
 func TestControlPlaneNodesWaitForEtcd(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	labels := map[string]string{"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/etcd-hosts": ""}
 	names := env.Nodes(t, 1, testenv.NodeSpec{Prefix: "etcd-host", Labels: labels})
 	sick := &corev1.Pod{}

@@ -18,6 +18,7 @@ import (
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -67,7 +68,7 @@ func deny(t *testing.T, pod *corev1.Pod) (remove func()) {
 
 func TestARefusedEvictionIsNamedAndOtherPodsAreEvicted(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "denied", 1)
 	env.Nodes(t, 1, testenv.NodeSpec{Prefix: "spare"}) // the only node of a cluster is not drained
 	ns := env.Namespace(t)
@@ -94,7 +95,7 @@ func TestARefusedEvictionIsNamedAndOtherPodsAreEvicted(t *testing.T) {
 
 func TestTheDeletionOfTheLastPoolReleasesANodeThatIsDrained(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "last", 1)
 	env.Nodes(t, 1, testenv.NodeSpec{Prefix: "spare"})
 	ns := env.Namespace(t)

@@ -8,17 +8,19 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 )
 
 func TestAPoolOfThreeGetsAConfigAChangeAndItsRemoval(t *testing.T) {
 	process := env.Operator(t)
-	agents := startAgents(t)
+	agents := machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "three", 3)
 	mc := newConfig("three", "50-three", "hello")
 	create(t, mc, newPool("three"))
@@ -28,11 +30,11 @@ func TestAPoolOfThreeGetsAConfigAChangeAndItsRemoval(t *testing.T) {
 	}
 	setMotd(t, mc, "changed")
 	second := awaitUpdated(t, "three", 3, first.Spec.Configuration.Name)
-	if agents.mostBusy > 1 {
-		t.Errorf("expected one node at a time, got %d", agents.mostBusy)
+	if agents.MostBusy() > 1 {
+		t.Errorf("expected one node at a time, got %d", agents.MostBusy())
 	}
-	if len(agents.drained) != 6 {
-		t.Errorf("expected each of the three nodes to be drained for each of the two changes, got %v", agents.drained)
+	if len(agents.Drained()) != 6 {
+		t.Errorf("expected each of the three nodes to be drained for each of the two changes, got %v", agents.Drained())
 	}
 	if err := env.Client.Delete(t.Context(), mc); err != nil {
 		t.Fatal(err)
@@ -51,7 +53,7 @@ func TestAPoolOfThreeGetsAConfigAChangeAndItsRemoval(t *testing.T) {
 
 func TestAChangeThatNeedsNoDrainCostsFewWritesPerNode(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	nodesOf(t, "quick", 3)
 	mc := newConfig("quick", "50-quick", "a")
 	create(t, mc, newPool("quick", needsNothing))
@@ -68,7 +70,7 @@ func TestAChangeThatNeedsNoDrainCostsFewWritesPerNode(t *testing.T) {
 
 func TestAPausedPoolRendersAndShowsThePlanAndChangesNothing(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "paused", 2)
 	create(t, newConfig("paused", "50-paused", "hello"), newPool("paused", isPaused))
 	p := await(t, "paused", "the pool shows what would change", func(p *mcfgv1.MachineConfigPool) bool { return len(p.Status.Plans) == 1 })
@@ -89,9 +91,22 @@ func TestAPausedPoolRendersAndShowsThePlanAndChangesNothing(t *testing.T) {
 	awaitUpdated(t, "paused", 2, "")
 }
 
+// OpenShift's operator writes the rendered configuration into the spec, too, so users and their tools may overwrite it.
+func TestTheConfigurationInTheSpecOfAPoolIsRestored(t *testing.T) {
+	env.Operator(t)
+	create(t, newConfig("lasting", "50-lasting", "one"), newPool("lasting", needsNothing))
+	before := awaitUpdated(t, "lasting", 0, "").Spec.Configuration
+	for _, patch := range []string{`{"name":"rendered-other"}`, `{"kind":"x","namespace":"x","uid":"x","apiVersion":"x","resourceVersion":"x","fieldPath":"x"}`, `{"source":[]}`} {
+		merge(t, pool(t, "lasting"), `{"spec":{"configuration":`+patch+`}}`)
+		await(t, "lasting", "spec.configuration is what the operator rendered", func(p *mcfgv1.MachineConfigPool) bool {
+			return equality.Semantic.DeepEqual(p.Spec.Configuration, before)
+		})
+	}
+}
+
 func TestANewNodeIsConfiguredBeforeItRunsPods(t *testing.T) {
 	env.Operator(t)
-	agents := startAgents(t)
+	agents := machineagents.Follow(t, env.Client)
 	nodesOf(t, "joined", 1)
 	create(t, newConfig("joined", "50-joined", "hello"), newPool("joined"))
 	p := awaitUpdated(t, "joined", 1, "")
@@ -103,7 +118,7 @@ func TestANewNodeIsConfiguredBeforeItRunsPods(t *testing.T) {
 	if err != nil || !order.SkipDrain || len(order.Peers) != 1 {
 		t.Errorf("expected the order to a joining node to need no drain, and to name one peer, got %+v (%v)", order, err)
 	}
-	if len(agents.drained) != 1 {
-		t.Errorf("expected only the first node to be drained, got %v", agents.drained)
+	if len(agents.Drained()) != 1 {
+		t.Errorf("expected only the first node to be drained, got %v", agents.Drained())
 	}
 }

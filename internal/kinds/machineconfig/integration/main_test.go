@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package integration tests MachineConfig and MachineConfigPool with the real manager under its ServiceAccount and
-// roles. The API server and the Kubernetes controllers are real; nodes are simulated, and the tests play the machine
-// agents (agent_test.go).
+// roles. The API server and the Kubernetes controllers are real; nodes are simulated, and
+// package machineagents plays the machine agents.
 package integration
 
 import (

@@ -22,6 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -86,7 +87,7 @@ const keys = "opcrew-machine-keys"
 
 func TestDataOfSecretsReachesHostsAndNoOtherObject(t *testing.T) {
 	process := env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	ns := env.Namespace(t)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "welcome"}, StringData: map[string]string{"motd": "hunter2"}}
 	bind := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "opcrew"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "opcrew-machine-secrets"},

@@ -10,6 +10,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -19,9 +20,9 @@ func rollsBack(p *mcfgv1.MachineConfigPool) {
 
 func TestARollBackReachesNodesThatHaveTheBadConfig(t *testing.T) {
 	env.Operator(t)
-	agents := startAgents(t)
+	agents := machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "back", 3)
-	agents.hinder(nil, func(node string, config hostconfig.Config) string {
+	agents.Hinder(nil, func(node string, config hostconfig.Config) string {
 		if motd(config) == "bad" && node == names[1] {
 			return "the disk is full"
 		}
@@ -41,7 +42,7 @@ func TestARollBackReachesNodesThatHaveTheBadConfig(t *testing.T) {
 			return fmt.Errorf("it has the annotations %v", n.Annotations)
 		})
 	}
-	if len(agents.drained) != 6 {
-		t.Errorf("expected three drains, one for the bad configuration, and two to return, got %v", agents.drained)
+	if len(agents.Drained()) != 6 {
+		t.Errorf("expected three drains, one for the bad configuration, and two to return, got %v", agents.Drained())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 	"github.com/opcrew/opcrew/test/testenv"
+	"github.com/opcrew/opcrew/test/testenv/machineagents"
 )
 
 // motd returns the content of /etc/motd in a configuration.
@@ -25,7 +26,7 @@ func motd(config hostconfig.Config) string {
 
 func TestABlockingBudgetIsNamedAndTheDrainGoesOnWithoutIt(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "guarded", 1)
 	env.Nodes(t, 1, testenv.NodeSpec{Prefix: "spare"}) // the only node of a cluster is not drained
 	ns := env.Namespace(t)
@@ -52,8 +53,8 @@ func TestABlockingBudgetIsNamedAndTheDrainGoesOnWithoutIt(t *testing.T) {
 
 func TestABadConfigStopsAndItsCureReachesTheFailedNodeFirst(t *testing.T) {
 	env.Operator(t)
-	agents := startAgents(t)
-	agents.hinder(nil, func(_ string, config hostconfig.Config) string {
+	agents := machineagents.Follow(t, env.Client)
+	agents.Hinder(nil, func(_ string, config hostconfig.Config) string {
 		if motd(config) == "bad" {
 			return "the disk is full"
 		}
@@ -71,15 +72,15 @@ func TestABadConfigStopsAndItsCureReachesTheFailedNodeFirst(t *testing.T) {
 	env.Rests(t)
 	setMotd(t, mc, "good")
 	awaitUpdated(t, "cured", 3, p.Spec.Configuration.Name)
-	if agents.mostBusy > 1 {
-		t.Errorf("expected one node at a time, got %d", agents.mostBusy)
+	if agents.MostBusy() > 1 {
+		t.Errorf("expected one node at a time, got %d", agents.MostBusy())
 	}
 }
 
 func TestAHostThatCannotHaveAConfigIsReportedAndKeepsItsPods(t *testing.T) {
 	env.Operator(t)
-	agents := startAgents(t)
-	agents.hinder(func(string, hostconfig.Config) string { return "/etc is read-only" }, nil)
+	agents := machineagents.Follow(t, env.Client)
+	agents.Hinder(func(string, hostconfig.Config) string { return "/etc is read-only" }, nil)
 	names := nodesOf(t, "refused", 2)
 	create(t, newConfig("refused", "50-refused", "x"), newPool("refused"))
 	await(t, "refused", "the pool reports the refusal", func(p *mcfgv1.MachineConfigPool) bool {
@@ -95,7 +96,7 @@ func TestAHostThatCannotHaveAConfigIsReportedAndKeepsItsPods(t *testing.T) {
 
 func TestAConfigThatCannotBeRenderedChangesNoNode(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "broken", 1)
 	mc := newConfig("broken", "50-broken", "fine")
 	create(t, mc, newPool("broken"))
@@ -110,7 +111,7 @@ func TestAConfigThatCannotBeRenderedChangesNoNode(t *testing.T) {
 
 func TestTwoCustomPoolsOnANodeAreNamedByBoth(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "gold", 1)
 	merge(t, node(t, names[0]), `{"metadata":{"labels":{"node-role.kubernetes.io/silver":""}}}`)
 	create(t, newConfig("gold", "50-gold", "gold"), newConfig("silver", "50-silver", "silver"), newPool("gold"), newPool("silver"))
@@ -129,7 +130,7 @@ func TestTwoCustomPoolsOnANodeAreNamedByBoth(t *testing.T) {
 
 func TestANodeThatAUserCordonedIsNotUpdatedAndStaysCordoned(t *testing.T) {
 	env.Operator(t)
-	startAgents(t)
+	machineagents.Follow(t, env.Client)
 	names := nodesOf(t, "kept", 1)
 	merge(t, node(t, names[0]), `{"spec":{"unschedulable":true}}`)
 	create(t, newConfig("kept", "50-kept", "x"), newPool("kept"))

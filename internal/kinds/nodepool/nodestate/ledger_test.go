@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
@@ -109,6 +110,19 @@ func TestALostLedgerIsRecoveredFromWhatTheServerKnows(t *testing.T) {
 			pooltest.Same(t, "the ledger", want, LedgerOf(broken), ledgers...)
 		})
 	}
+}
+
+// The operator writes annotations of MachineConfig to nodes, too. A node without NodePools has no ledger.
+func TestAnnotationsOfMachineConfigAreNotTakenForThoseOfPools(t *testing.T) {
+	var options []pooltest.NodeOption
+	var paths []fieldpath.Path
+	for _, key := range []string{mcfgv1.DesiredConfigAnnotation, mcfgv1.LastAppliedDrainAnnotation, "opcrew.io/machine-order", "opcrew.io/machine-cordoned"} {
+		options = append(options, pooltest.HasAnnotation(key, "x"))
+		paths = append(paths, fieldpath.MakePathOrDie("metadata", "annotations", key))
+	}
+	w := newWorld(t, pooltest.Node("n", append(options, pooltest.WrittenByUs(paths...))...))
+	w.settle()
+	pooltest.Same(t, "the number of annotations", len(paths), len(w.node.Annotations))
 }
 
 // managedFields name only the last writer of the whole list of taints. That writer did not necessarily add all taints.

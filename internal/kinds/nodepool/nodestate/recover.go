@@ -5,12 +5,14 @@ package nodestate
 
 import (
 	"bytes"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/opcrew/opcrew/api/common"
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
@@ -28,13 +30,20 @@ func recoverLedger(node *corev1.Node) Ledger {
 		}
 	}
 	for key, value := range node.Annotations {
-		if key != LedgerAnnotation && owned.Has(fieldpath.MakePathOrDie("metadata", "annotations", key)) {
+		if !ofMachineConfig(key) && key != LedgerAnnotation && owned.Has(fieldpath.MakePathOrDie("metadata", "annotations", key)) {
 			l.Items[annotationItem(key)] = entry{Value: value}
 		}
 	}
 	// If opcrew owns no other field, the ledger annotation was not lost, but removed with the last pool.
 	l.taintsWritten = len(l.Items) > 0 && owned.Has(fieldpath.MakePathOrDie("spec", "taints"))
 	return l
+}
+
+// ofMachineConfig reports whether an annotation may belong to MachineConfig, which opcrew writes under the same field
+// manager. If NodePool took it for its own, it would remove the order and the cordon of a node that is being updated.
+func ofMachineConfig(key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	return domain == "opcrew.io" || domain == mcfgv1.GroupVersion.Group
 }
 
 // reclaimTaints adds to a recovered ledger the taints that are equal to a taint of one of the node's pools. All other
