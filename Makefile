@@ -160,6 +160,10 @@ e2e: need-root ## Run the end-to-end tests on the local cluster (make up first).
 e2e-smoke: need-root ## Run the short end-to-end test of each kind on the local cluster (make up first).
 	go test -tags e2e -p 1 -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
+.PHONY: e2e-machines
+e2e-machines: need-root ## Test MachineConfig on hosts with systemd on the local cluster (make up SYSTEMD=1 first; 20 minutes).
+	go test -tags e2e,machines -count 1 -timeout 60m -v -run 'MachineConfigs|AConfigurationThat' ./test/e2e
+
 .PHONY: e2e-gateway
 e2e-gateway: need-root $(BIN)/traefik ## Test host names with a real Ingress and Gateway on the local cluster (make up first; builds Traefik, 5 minutes the first time).
 	go test -tags e2e,gateway -count 1 -timeout 30m -v -run RealIngressAndGateway ./test/e2e
@@ -231,7 +235,7 @@ field-tables: need-go ## Write the field tables from test/fields/rows into the d
 
 .PHONY: verify
 verify: generate manifests rights field-tables build-installer lint vulnerabilities ## Run the linters and vet, and check that all generated files are committed.
-	go vet -tags e2e,gateway,bench,faults,fields,attack ./... ./api/... ./applyconfigurations/...
+	go vet -tags e2e,gateway,machines,bench,faults,fields,attack ./... ./api/... ./applyconfigurations/...
 	cd hack/localcluster && go vet -tags systemd ./...
 	cd test/consumer && GOWORK=off go test ./...
 	@go run ./hack/figures -imports

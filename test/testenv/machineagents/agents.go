@@ -30,6 +30,8 @@ type Trouble func(node string, config hostconfig.Config) string
 type Agents struct {
 	t      testing.TB
 	client client.Client
+	// configs are the configurations that were read, by name. Only turn uses them.
+	configs map[string]hostconfig.Config
 
 	mutex          sync.Mutex
 	refuses, fails Trouble
@@ -40,7 +42,7 @@ type Agents struct {
 // Follow plays the machine agents until the test ends.
 func Follow(t testing.TB, c client.Client) *Agents {
 	t.Helper()
-	a := &Agents{t: t, client: c}
+	a := &Agents{t: t, client: c, configs: map[string]hostconfig.Config{}}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	go func() {
@@ -123,8 +125,12 @@ func (a *Agents) act(ctx context.Context, node *corev1.Node) bool {
 	return true
 }
 
-// read returns the configuration that an order names. An agent waits for a Secret that does not exist.
+// read returns the configuration that an order names. An agent keeps what it has read, and waits for a Secret that does
+// not exist.
 func (a *Agents) read(ctx context.Context, order machineorder.Order) (hostconfig.Config, bool) {
+	if config, found := a.configs[order.Config]; found {
+		return config, true
+	}
 	secret := &corev1.Secret{}
 	if err := a.client.Get(ctx, client.ObjectKey{Namespace: machineorder.Namespace, Name: order.Config}, secret); err != nil {
 		return hostconfig.Config{}, order.Config == machineorder.None
@@ -134,5 +140,6 @@ func (a *Agents) read(ctx context.Context, order machineorder.Order) (hostconfig
 	if err != nil || hostconfig.Digest(encoded) != order.Digest {
 		a.t.Errorf("expected configuration %s with digest %s, got %v", order.Config, order.Digest, err)
 	}
+	a.configs[order.Config] = config
 	return config, true
 }
