@@ -18,7 +18,7 @@ func TestLibrariesThatAPrimaryRefusedAreReportedOnce(t *testing.T) {
 	r := &reconciler{Tools: &kit.Tools{Events: recorder}}
 	for _, move := range []*redis.Progress{nil, {}, {Unequipped: errors.New("b:1: ERR")}, {Unequipped: errors.New("b:1: ERR"), Ended: true}} {
 		s.view.Move = move
-		r.after(s.Cluster, s.facts, kit.Outcome{})
+		r.after(s.Cluster, s.facts, decision{}, kit.Outcome{})
 	}
 	if got := len(recorder.Events); got != 1 {
 		t.Fatalf("expected one event, got %d", got)
