@@ -60,7 +60,11 @@ func machinePool(t *testing.T) (c *cluster, nodes []string) {
 
 func (c *cluster) removeMachinePool(t *testing.T, nodes []string) {
 	t.Helper()
-	c.kubectl(t, "delete", "machineconfigpools,machineconfigs", "--all", "--timeout=60s")
+	c.kubectl(t, "delete", "machineconfigs", "-l", "machineconfiguration.openshift.io/role=worker", "--timeout=60s")
+	if c.kubectl(t, "get", "machineconfigpools", "-o", "name") != "" {
+		c.wantUpdated(t, len(nodes)) // the hosts are as they were
+	}
+	c.kubectl(t, "delete", "machineconfigpools", "--all", "--timeout=60s")
 	for _, node := range nodes {
 		eventually.True(t, configured, "the agent has left "+node, func() error { return c.agentLeft(t, node) })
 		c.kubectl(t, "label", "node", node, workerLabel+"-")

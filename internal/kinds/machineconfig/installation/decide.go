@@ -11,6 +11,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
@@ -87,10 +88,11 @@ func taskOf(node *corev1.Node, f facts) task {
 	return ""
 }
 
-// isConfigured reports whether the host has a configuration, or restores what it had before.
+// isConfigured reports whether the host has a configuration that declares something, or is changing. A node that leaves
+// its pool keeps its configuration, and so its agent.
 func isConfigured(node *corev1.Node) bool {
 	for _, name := range []string{machineorder.CurrentConfig, machineorder.DesiredConfig} {
-		if config := node.Annotations[name]; config != "" && config != machineorder.None {
+		if config := node.Annotations[name]; config != "" && config != machineorder.None && !render.IsEmpty(config) {
 			return true
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -55,6 +56,14 @@ func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
 		return map[string]string{nodepatch.AgentAnnotation: agent, machineorder.CurrentConfig: current}
 	}
 	restored := configured(machineorder.None)
+	rendered, err := render.Render(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, _, err := rendered.Complete("gold", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, test := range map[string]struct {
 		node *corev1.Node
 		pool *mcfgv1.MachineConfigPool
@@ -68,6 +77,7 @@ func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
 		"the pool is paused":            {newNode(nil, "gold"), paused, ""},
 		"the annotation pauses it":      {newNode(nil, "gold"), annotated, ""},
 		"it left, and is configured":    {newNode(configured("rendered-gold-1")), newPool("gold"), ""},
+		"it left with nothing":          {newNode(configured(empty.Name)), newPool("gold"), uninstall},
 		"it left, and is restored":      {newNode(restored), newPool("gold"), uninstall},
 		"its pool is deleted":           {newNode(restored, "gold"), going, uninstall},
 		"the agent is being removed":    {newNode(map[string]string{nodepatch.AgentAnnotation: nodepatch.Removing}), newPool("gold"), uninstall},

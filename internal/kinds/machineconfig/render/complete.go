@@ -104,6 +104,12 @@ func IsName(pool, name string) bool {
 	return found && len(hash) == 2*hashBytes && strings.Trim(hash, "0123456789abcdef") == ""
 }
 
+// IsEmpty reports whether a name is that of a configuration that declares nothing, of any pool. A host with it is as it
+// was before opcrew changed it.
+func IsEmpty(configuration string) bool {
+	return strings.HasPrefix(configuration, "rendered-") && strings.HasSuffix(configuration, name("", hostconfig.Config{})[len("rendered-"):])
+}
+
 // name returns the name of a configuration: rendered-<pool>-<hash of its content>.
 func name(pool string, config hostconfig.Config) string {
 	config.Name = ""
