@@ -38,7 +38,7 @@ var transient = []string{
 	"/var/lib/containerd", "/var/lib/kubelet", "/var/lib/cni", "/var/log", "/var/tmp", "/tmp", "/var/lib/systemd", "/run", "/proc", "/sys", "/dev",
 }
 
-// machinePool installs MachineConfig, and makes two nodes workers. At the end, it removes the pool and its MachineConfigs.
+// machinePool installs MachineConfig, removes what another test left, and makes two nodes workers.
 func machinePool(t *testing.T) (c *cluster, nodes []string) {
 	t.Helper()
 	c, nodes = connect(t), []string{"node1", "node2"}
@@ -51,10 +51,10 @@ func machinePool(t *testing.T) (c *cluster, nodes []string) {
 		}
 		return err
 	})
+	c.removeMachinePool(t, nodes)
 	for _, node := range nodes {
 		c.kubectl(t, "label", "node", node, workerLabel+"=", "--overwrite")
 	}
-	t.Cleanup(func() { c.removeMachinePool(t, nodes) })
 	return c, nodes
 }
 
@@ -205,9 +205,9 @@ func TestAConfigurationThatAHostCannotHaveIsReportedAndItsCorrectionIsApplied(t 
 	c.kubectl(t, "apply", "-f", machineTestdata+"more.yaml")
 	c.wantUpdated(t, len(nodes))
 	c.kubectl(t, "patch", "machineconfig", "50-worker-more", "--type=json",
-		"-p", `[{"op":"add","path":"/spec/config/passwd","value":{"users":[{"name":"core","sshAuthorizedKeys":["ssh-ed25519 AAAA x"]},{"name":"nobody-has-this-name","sshAuthorizedKeys":["ssh-ed25519 AAAA x"]}]}}]`)
+		"-p", `[{"op":"add","path":"/spec/config/passwd","value":{"users":[{"name":"core","sshAuthorizedKeys":["ssh-ed25519 AAAA x"]},{"name":"absent-user","sshAuthorizedKeys":["ssh-ed25519 AAAA x"]}]}}]`)
 	c.wantPoolState(t, configured, "it is degraded, and says why", func(state string) error {
-		if !strings.HasPrefix(state, "True ") || !strings.Contains(state, "nobody-has-this-name") {
+		if !strings.HasPrefix(state, "True ") || !strings.Contains(state, "absent-user") {
 			return fmt.Errorf("Degraded is %s", state)
 		}
 		return nil
@@ -219,6 +219,7 @@ func TestAConfigurationThatAHostCannotHaveIsReportedAndItsCorrectionIsApplied(t 
 	}
 	c.kubectl(t, "patch", "machineconfig", "50-worker-more", "--type=json", "-p", `[{"op":"remove","path":"/spec/config/passwd"}]`)
 	c.wantUpdated(t, len(nodes))
+	c.removeMachinePool(t, nodes)
 }
 
 // The unit drops all packets to the API server and to kubelets of other nodes, from the next boot on.
@@ -238,4 +239,5 @@ func TestAConfigurationThatCutsANodeOffIsRevertedByTheNode(t *testing.T) {
 	for _, node := range nodes {
 		c.wantOnHost(t, node, "active", "systemctl", "is-active", "greeting.service")
 	}
+	c.removeMachinePool(t, nodes)
 }
