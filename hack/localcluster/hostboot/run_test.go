@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheSignalOfTheKernelTellsHowASystemEnded(t *testing.T) {
+func TestTheSignalOfTheKernelShowsHowASystemEnded(t *testing.T) {
 	for script, want := range map[string]string{
 		"kill -HUP $$":  rebooted,
 		"kill -INT $$":  poweredOff,
