@@ -4,11 +4,18 @@
 package hostboot
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestTheSignalOfTheKernelShowsHowASystemEnded(t *testing.T) {
+	// If the tests run with SIGHUP ignored, as under nohup, a child would ignore it, too.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
+	defer signal.Reset(unix.SIGHUP)
 	for script, want := range map[string]string{
 		"kill -HUP $$":  rebooted,
 		"kill -INT $$":  poweredOff,
