@@ -35,6 +35,16 @@ type nodeFacts struct {
 	drain *drain.Input
 }
 
+// nodeDecision is what to do with a node.
+type nodeDecision struct {
+	edit   nodepatch.Edit
+	events []kit.Event
+	// drain is what to do to drain the node; nil if it is not to be drained. evicts is set if that is the step to take.
+	drain  *drain.Plan
+	evicts bool
+	again  time.Duration
+}
+
 // Observe reads the fleet. It reads pods and configurations only for a node that has something to do.
 func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFacts, error) {
 	var f nodeFacts

@@ -4,29 +4,15 @@
 package machineconfig
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
-	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
-	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
-
-// nodeDecision is what to do with a node.
-type nodeDecision struct {
-	edit   nodepatch.Edit
-	events []kit.Event
-	// drain is what to do to drain the node; nil if it is not to be drained. evicts is set if that is the step to take.
-	drain  *drain.Plan
-	evicts bool
-	again  time.Duration
-}
 
 // Decide asks the rules of package rollout about the whole fleet, and takes the step of this node.
 func (r *nodeReconciler) Decide(node *corev1.Node, f nodeFacts, now time.Time) nodeDecision {
@@ -70,17 +56,6 @@ func verdictOf(d rollout.Decision, node string) rollout.Verdict {
 	return rollout.Verdict{}
 }
 
-// stepper turns the verdict about one node into changes.
-type stepper struct {
-	node   *corev1.Node
-	facts  *nodeFacts
-	is     *rollout.Node
-	pool   *mcfgv1.MachineConfigPool
-	now    time.Time
-	action rollout.Action
-	out    nodeDecision
-}
-
 // step takes the step of the node. While the cache does not show opcrew's own writes, no node begins or goes on: the
 // rules could not see that a budget is used.
 func (s *stepper) step(v rollout.Verdict) {
@@ -109,8 +84,4 @@ func (s *stepper) step(v rollout.Verdict) {
 	default:
 		s.renew()
 	}
-}
-
-func (s *stepper) event(reason, action, note string, args ...any) {
-	s.out.events = append(s.out.events, kit.Event{Reason: reason, Action: action, Note: fmt.Sprintf(note, args...)})
 }

@@ -4,12 +4,30 @@
 package machineconfig
 
 import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
+
+// stepper turns the verdict about one node into changes.
+type stepper struct {
+	node   *corev1.Node
+	facts  *nodeFacts
+	is     *rollout.Node
+	pool   *mcfgv1.MachineConfigPool
+	now    time.Time
+	action rollout.Action
+	out    nodeDecision
+}
 
 // order writes the name of a configuration, and the order, in one patch. Without the configuration, the node keeps the
 // order that it has.
@@ -106,4 +124,8 @@ func (s *stepper) updates(complete bool) bool {
 		return !complete && s.is.Phase != rollout.Idle
 	}
 	return !complete || s.is.Current != goal
+}
+
+func (s *stepper) event(reason, action, note string, args ...any) {
+	s.out.events = append(s.out.events, kit.Event{Reason: reason, Action: action, Note: fmt.Sprintf(note, args...)})
 }

@@ -16,16 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
-	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
-
-// poolReconciler reconciles MachineConfigPools. It never writes a Node.
-type poolReconciler struct {
-	*shared
-	// renderings are the last results by pool.
-	renderings kit.Memory[string, *rendering]
-}
 
 // facts holds everything that is read about a pool.
 type facts struct {

@@ -19,8 +19,6 @@ import (
 )
 
 const (
-	// rightsWait is the time between two checks of a right that a requester lacks, or of a Secret that cannot be used.
-	rightsWait = time.Minute
 	// soakWait is the time between two looks at nodes that must stay healthy for a while.
 	soakWait = 2 * time.Second
 	// kuredWait is the time between two looks at kured's lock, whose release causes no event.

@@ -14,9 +14,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// mostExamples is how many nodes of a plan are named.
-const mostExamples = 3
-
 // plansOf returns what the nodes of a pool change to reach its configuration, those with the most nodes first, and why
 // no host could carry out one of these changes.
 func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) (out []mcfgv1.Plan, invalid string) {

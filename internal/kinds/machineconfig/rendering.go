@@ -21,6 +21,13 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 )
 
+// rightsWait is the time between two checks of a right that a requester lacks, or of a Secret that cannot be used.
+const rightsWait = time.Minute
+
+// secretAge is how old the data of users' Secrets may be. opcrew does not watch them, because the layer that changes
+// nodes must not be able to read all Secrets.
+const secretAge = time.Hour
+
 // rendering is the configuration of a pool, or why there is none. The process remembers it until its sources change or
 // it is over.
 type rendering struct {

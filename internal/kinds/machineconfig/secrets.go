@@ -6,7 +6,6 @@ package machineconfig
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,10 +14,6 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 )
-
-// secretAge is how old the data of users' Secrets may be. opcrew does not watch them, because the layer that changes
-// nodes must not be able to read all Secrets.
-const secretAge = time.Hour
 
 // values reads the Secrets that a configuration names from the API server.
 func (r *poolReconciler) values(ctx context.Context, uses []render.SecretUse) (render.Values, *problem, error) {

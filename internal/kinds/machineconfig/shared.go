@@ -100,3 +100,14 @@ func pointers[T any](items []T) []*T {
 	}
 	return out
 }
+
+func request(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}
+}
+
+// poolReconciler reconciles MachineConfigPools. It never writes a Node.
+type poolReconciler struct {
+	*shared
+	// renderings are the last results by pool.
+	renderings kit.Memory[string, *rendering]
+}

@@ -17,6 +17,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
+// mostExamples is how many nodes are named in a text.
+const mostExamples = 3
+
 // maxMessage is the maximum length of a message in bytes; machine agents write a part of it.
 const maxMessage = 1024
 

@@ -81,3 +81,17 @@ type hold struct {
 	failures int
 	until    time.Duration
 }
+
+// reportKey identifies the step that writes the report.
+const reportKey = string(decide.Report)
+
+// tick reads the clock of the host. A step can take minutes.
+func (a *Agent) tick() bool {
+	now, err := a.System.Now()
+	if err != nil {
+		a.Log.Error("The clock of the host cannot be read", "error", err.Error())
+		return false
+	}
+	a.now = now
+	return true
+}

@@ -19,6 +19,9 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
+// rebootTime is how long a host may take to go down before the agent requests the reboot again.
+const rebootTime = 5 * time.Minute
+
 // proceed carries out the step of a trial. The attempt is on disk before it begins.
 func (a *Agent) proceed(ctx context.Context, in *decide.Input) (time.Duration, error) {
 	s := in.Trial.Begin(a.now)

@@ -21,8 +21,11 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
+// scanner looks for drift of the host.
+type scanner struct{ *Agent }
+
 // scan looks for drift, and repairs or adopts it if the policy says so.
-func (a *Agent) scan(ctx context.Context, in *decide.Input) error {
+func (a scanner) scan(ctx context.Context, in *decide.Input) error {
 	l, err := a.Host.Store.Load()
 	if err != nil {
 		return err
@@ -47,7 +50,7 @@ func (a *Agent) scan(ctx context.Context, in *decide.Input) error {
 }
 
 // afterwards reports the drift that an incomplete repair leaves.
-func (a *Agent) afterwards(ctx context.Context) (drift.Decision, error) {
+func (a scanner) afterwards(ctx context.Context) (drift.Decision, error) {
 	l, err := a.Host.Store.Load()
 	if err != nil {
 		return drift.Decision{}, err
@@ -68,13 +71,13 @@ func policy(in *decide.Input) drift.Policy {
 func instant(uptime time.Duration) time.Time { return time.Time{}.Add(uptime) }
 
 // watch must not keep the agent from scanning, because a host can have too few watches.
-func (a *Agent) watch(l ledger.Ledger) {
+func (a scanner) watch(l ledger.Ledger) {
 	if err := a.Files.Set(l); err != nil && a.scanned == nil {
 		a.Log.Warn("Some files are not watched, but scanned every "+decide.ScanTime.String(), "error", err.Error())
 	}
 }
 
-func (a *Agent) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error) {
+func (a scanner) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error) {
 	states, unreadable := a.Host.States(ctx, l)
 	if ctx.Err() == nil {
 		a.noteUnreadable(unreadable)
@@ -83,7 +86,7 @@ func (a *Agent) find(ctx context.Context, l ledger.Ledger) ([]drift.Drift, error
 }
 
 // noteUnreadable reports files that cannot be examined. systemd and the kernel answer again a little later.
-func (a *Agent) noteUnreadable(unreadable map[ledger.Key]error) {
+func (a scanner) noteUnreadable(unreadable map[ledger.Key]error) {
 	a.unreadable = nil
 	for _, key := range slices.SortedFunc(maps.Keys(unreadable), ledger.Compare) {
 		if key.Kind == ledger.Unit || key.Kind == ledger.Sysctl {
@@ -95,7 +98,7 @@ func (a *Agent) noteUnreadable(unreadable map[ledger.Key]error) {
 }
 
 // treat repairs and adopts drift. A repair applies the whole configuration again, as far as the host permits it.
-func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decision) error {
+func (a scanner) treat(ctx context.Context, l ledger.Ledger, decision drift.Decision) error {
 	if len(decision.Adopt) > 0 {
 		return a.Host.Store.Save(drift.Adopted(l, decision.Adopt))
 	}
@@ -111,7 +114,7 @@ func (a *Agent) treat(ctx context.Context, l ledger.Ledger, decision drift.Decis
 }
 
 // note remembers the drift for the report, and logs what is new.
-func (a *Agent) note(decision drift.Decision) {
+func (a scanner) note(decision drift.Decision) {
 	for what, drifts := range map[string][]drift.Drift{"Drift was repaired": decision.Repair, "Drift was adopted": decision.Adopt} {
 		for _, d := range drifts {
 			a.Log.Info(what, "drift", d.String())

@@ -20,8 +20,6 @@ const (
 
 	firstRetry = time.Second
 	lastRetry  = time.Minute
-	// rebootTime is how long a host may take to go down before the agent requests the reboot again.
-	rebootTime = 5 * time.Minute
 )
 
 // Turn carries out the next step, and returns how long to wait before the next one.
@@ -46,17 +44,6 @@ func (a *Agent) Turn(ctx context.Context) time.Duration {
 	}
 	a.hold(key, 0, pause)
 	return pause
-}
-
-// tick reads the clock of the host. A step can take minutes.
-func (a *Agent) tick() bool {
-	now, err := a.System.Now()
-	if err != nil {
-		a.Log.Error("The clock of the host cannot be read", "error", err.Error())
-		return false
-	}
-	a.now = now
-	return true
 }
 
 // start is called in each turn, and notes when the process began.
@@ -101,8 +88,6 @@ func (a *Agent) hold(key string, failures int, wait time.Duration) {
 	a.held[key] = hold{failures, a.now.Uptime + wait}
 }
 
-const reportKey = string(decide.Report)
-
 // keyOf identifies a step. A step of another configuration is another step.
 func keyOf(step decide.Step, in *decide.Input) string {
 	switch step.Do {
@@ -128,7 +113,7 @@ func (a *Agent) do(ctx context.Context, step decide.Step, in *decide.Input) (tim
 	case decide.Conclude:
 		return 0, a.conclude(in)
 	case decide.Scan:
-		return 0, a.scan(ctx, in)
+		return 0, scanner{a}.scan(ctx, in)
 	}
 	return a.proceed(ctx, in)
 }

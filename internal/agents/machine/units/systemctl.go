@@ -123,3 +123,19 @@ func (s Systemctl) run(ctx context.Context, verb string, units ...string) (strin
 	}
 	return string(out), nil
 }
+
+// Service is what systemd knows about a unit now, in its own words.
+type Service struct {
+	// Load is the state of the unit file, such as loaded, not-found or masked.
+	Load string
+	// Active is the state of the unit, such as active, inactive or failed.
+	Active string
+}
+
+// CanStart reports whether systemd has a unit file from which it can start the unit.
+func (s Service) CanStart() bool { return s.Load != NotFound && s.Load != Masked }
+
+// Runs reports whether the unit is started, or about to be.
+func (s Service) Runs() bool {
+	return !slices.Contains([]string{"", "inactive", "failed", "deactivating"}, s.Active)
+}
