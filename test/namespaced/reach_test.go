@@ -133,6 +133,9 @@ func rules(t *testing.T, namespace, account string) map[string]bool {
 func TestEveryResourceOfARightIsInTheScopeThatTheAPIServerHas(t *testing.T) {
 	for _, layer := range rightsOf(t) {
 		for _, right := range layer.Rights {
+			if slices.Contains(layer.Separate, right.Kind) {
+				continue // an installation for some namespaces does not serve the kind
+			}
 			right.Each(func(group, resource, _, _ string) {
 				name, _, _ := strings.Cut(resource, "/")
 				kind, err := env.Client.RESTMapper().KindFor(schema.GroupVersionResource{Group: group, Resource: name})

@@ -23,7 +23,7 @@ var clusterKinds = []string{"nodepool", "machineconfig"}
 
 // clusterScoped lists, per API group, the resources without a namespace that the operator uses.
 var clusterScoped = map[string][]string{
-	"":                             {"nodes", "namespaces", "namespaces/finalizers", "persistentvolumes"},
+	"":                             {"nodes", "nodes/finalizers", "namespaces", "namespaces/finalizers", "persistentvolumes"},
 	"admissionregistration.k8s.io": {"validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"},
 	"apiextensions.k8s.io":         {"customresourcedefinitions"},
 	"authentication.k8s.io":        {"tokenreviews"},
