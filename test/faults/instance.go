@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
@@ -49,7 +50,7 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registr
 	cfg = rest.CopyConfig(cfg)
 	cfg.ContentType = "application/json"
 	cfg.UserAgent = "opcrew-under-test"
-	cfg.Impersonate = rest.ImpersonationConfig{UserName: "opcrew", Groups: []string{"system:masters"}}
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: userOf(kind), Groups: []string{"system:masters"}}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return &transport{i.wire, i, next} })
 	mgr, err := kit.NewManager(cfg, options(i.spied(kind), namespace))
 	if err != nil {
@@ -70,6 +71,15 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registr
 		}
 	}
 	return nil
+}
+
+// userOf returns the user name of the operator. The policies of MachineConfig let only the operator's account write some
+// fields.
+func userOf(kind kit.Registration) string {
+	if kind.OptIn {
+		return testenv.ServiceAccountUser("opcrew-system", "opcrew-"+kind.Layer)
+	}
+	return "opcrew"
 }
 
 func options(kind kit.Registration, namespace string) kit.Options {

@@ -42,7 +42,7 @@ func TestMachineConfig(t *testing.T) {
 
 // serveMachines installs the admission policies, and plays the machine agents.
 func serveMachines(t *testing.T, env *testenv.Env) {
-	for _, file := range []string{"namespace", "requester", "rights"} {
+	for _, file := range []string{"namespace", "agent_account", "requester", "rights"} {
 		env.Apply(t, "config/machineconfig/"+file+".yaml")
 	}
 	eventually.True(t, eventually.Long, "the API server records requesters", func() error {
