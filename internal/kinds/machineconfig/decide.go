@@ -64,6 +64,7 @@ func (r *poolReconciler) Decide(pool *mcfgv1.MachineConfigPool, f facts, now tim
 	d.takeVerdicts(pool.Name, rollout.Next(cluster))
 	d.plans, d.invalid = plansOf(pool, f, &d)
 	d.holdInvalid(pool, f)
+	d.holdDenied(f)
 	d.needed = needed(pool, f.rendered, f.fleet.Nodes)
 	return d
 }

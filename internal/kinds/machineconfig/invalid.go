@@ -6,6 +6,7 @@ package machineconfig
 import (
 	"fmt"
 
+	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
@@ -29,6 +30,15 @@ func (d *decision) holdInvalid(pool *mcfgv1.MachineConfigPool, f facts) {
 		}
 		if why := known[key]; why != "" {
 			d.verdicts[i].Verdict = rollout.Verdict{Reason: mcfgv1.ReasonInvalidConfig, Message: why}
+		}
+	}
+}
+
+// holdDenied replaces the verdicts about nodes whose last patch the API server refused.
+func (d *decision) holdDenied(f facts) {
+	for i, v := range d.verdicts {
+		if why := f.denied[v.Node]; why != "" {
+			d.verdicts[i].Verdict = rollout.Verdict{Reason: common.ReasonRefused, Message: "the API server refuses a change of the Node: " + why}
 		}
 	}
 }

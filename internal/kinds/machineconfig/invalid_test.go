@@ -4,6 +4,7 @@
 package machineconfig
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -58,5 +59,13 @@ func TestAPoolWakesAlsoNodesThatItDoesNotSelect(t *testing.T) {
 	f.fleet.Pools, f.fleet.Nodes = []*mcfgv1.MachineConfigPool{p}, []*corev1.Node{other}
 	if got := (&poolReconciler{}).Decide(p, f, now).ready; !slices.Equal(got, []string{"a"}) {
 		t.Errorf("expected the node that can take a step to be woken, got %v", got)
+	}
+}
+
+func TestARefusedChangeOfANodeIsReported(t *testing.T) {
+	f := facts{denied: map[string]string{"a": "patch a: it is forbidden: not on a Friday"}}
+	got := reported(newPool(), f, kit.Outcome{}, newNode("a", earlier, nil))
+	if text(got, mcfgv1.PoolRolloutBlocked) != "True Refused" || !strings.Contains(fmt.Sprint(got.Status.Conditions), "not on a Friday") {
+		t.Errorf("expected the pool to report what the API server refuses, got %+v", got.Status.Conditions)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -113,11 +114,17 @@ func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) ki
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outcome) {}
 
-// after remembers what blocks a drain, and wakes the pool that reports it if that has changed.
-func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, _ kit.Outcome) {
-	if equality.Semantic.DeepEqual(r.drains.Get(node.Name), d.drain) {
+// after remembers what blocks a drain, and why a patch of the node was refused. It wakes the pool that reports them if
+// they have changed.
+func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, done kit.Outcome) {
+	why := ""
+	if ensure.Refused(done.Err) {
+		why = done.Err.Error()
+	}
+	if why == r.denied.Get(node.Name) && equality.Semantic.DeepEqual(r.drains.Get(node.Name), d.drain) {
 		return
 	}
+	r.denied.Set(node.Name, why)
 	r.drains.Set(node.Name, d.drain)
 	if d.drain == nil {
 		r.refused.Forget(node.Name)

@@ -32,13 +32,15 @@ type facts struct {
 	configs map[string]*orders.Config
 	// drains are the last plans of drains by node.
 	drains map[string]*drain.Plan
+	// denied are the refusals of patches by node.
+	denied map[string]string
 	// key is the key for hashes of secret data; nil if there is none yet.
 	key []byte
 }
 
 // Observe reads the fleet, and renders the MachineConfigs of the pool.
 func (r *poolReconciler) Observe(ctx context.Context, pool *mcfgv1.MachineConfigPool) (facts, error) {
-	f := facts{drains: map[string]*drain.Plan{}}
+	f := facts{drains: map[string]*drain.Plan{}, denied: map[string]string{}}
 	var err error
 	if f.fleet, err = r.fleet(ctx); err != nil || pool.DeletionTimestamp != nil {
 		return f, err
@@ -67,6 +69,9 @@ func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineC
 		if plan := r.drains.Get(n.Name); plan != nil {
 			f.drains[n.Name] = plan
 			f.fleet.Drained[n.Name] = plan.Done()
+		}
+		if why := r.denied.Get(n.Name); why != "" {
+			f.denied[n.Name] = why
 		}
 		if f.fleet.Primary(n) != pool.Name {
 			continue

@@ -29,6 +29,8 @@ type shared struct {
 	drains kit.Memory[string, *drain.Plan]
 	// refused has the last refusals of evictions by node.
 	refused kit.Memory[string, map[types.UID]string]
+	// denied has the last refusals of patches by node.
+	denied kit.Memory[string, string]
 	// nodes and pools wake the other reconciler.
 	nodes, pools waker
 }
@@ -37,6 +39,7 @@ type shared struct {
 func (s *shared) forget(key client.ObjectKey) {
 	s.drains.Forget(key.Name)
 	s.refused.Forget(key.Name)
+	s.denied.Forget(key.Name)
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
