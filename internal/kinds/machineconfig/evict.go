@@ -37,13 +37,16 @@ func (s *shared) evict(ctx context.Context, node *corev1.Node, pods []drain.Pod)
 	return s.evictAll(ctx, node.Name, pods)
 }
 
+// errEvict marks the failure of an eviction, which the pool reports as a blocked drain.
+var errEvict = errors.New("evict pod")
+
 // evictAll tries all pods, because a refusal of one says nothing about the others. The next look names the refusals.
 func (s *shared) evictAll(ctx context.Context, node string, pods []drain.Pod) error {
 	refused, errs := map[types.UID]string{}, []error{}
 	for _, pod := range pods {
 		if err := s.evictPod(ctx, pod); err != nil {
 			refused[pod.UID] = err.Error()
-			errs = append(errs, fmt.Errorf("evict pod %s: %w", pod, err))
+			errs = append(errs, fmt.Errorf("%w %s: %w", errEvict, pod, err))
 		}
 	}
 	s.refused.Set(node, refused)

@@ -5,6 +5,7 @@ package machineconfig
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,7 +119,7 @@ func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outco
 // they have changed.
 func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, done kit.Outcome) {
 	why := ""
-	if ensure.Refused(done.Err) {
+	if ensure.Refused(done.Err) && !errors.Is(done.Err, errEvict) {
 		why = done.Err.Error()
 	}
 	if why == r.denied.Get(node.Name) && equality.Semantic.DeepEqual(r.drains.Get(node.Name), d.drain) {
