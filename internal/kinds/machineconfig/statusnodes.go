@@ -35,7 +35,7 @@ func reportNodes(set condition.Set, d *decision) {
 		if n.Phase == rollout.Failed {
 			reason = mcfgv1.ReasonNodeFailed
 		}
-		texts = append(texts, fmt.Sprintf("Node %s %s %s: %s", n.Name, failure(n.Phase), n.Desired, why(d, n)))
+		texts = append(texts, fmt.Sprintf("Node %s %s: %s", n.Name, failure(d, n), why(d, n)))
 	}
 	if len(texts) == 0 {
 		set.False(kind, mcfgv1.ReasonHealthy, "No node of the pool has failed")
@@ -44,11 +44,15 @@ func reportNodes(set condition.Set, d *decision) {
 	set.True(kind, reason, condition.Cut(joined(texts), maxMessage))
 }
 
-func failure(phase rollout.Phase) string {
-	if phase == rollout.Refused {
-		return "cannot have"
+func failure(d *decision, n *rollout.Node) string {
+	report := d.reports[n.Name]
+	switch {
+	case n.Phase == rollout.Refused:
+		return "cannot have " + n.Desired
+	case report.RevertedTo != "" && report.Config == n.Desired:
+		return fmt.Sprintf("reverted %s to %s", n.Desired, report.RevertedTo)
 	}
-	return "could not apply"
+	return "could not apply " + n.Desired
 }
 
 // why returns what the machine agent reported.

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// CutOffTime is how long a node without any contact waits before it reverts.
-	CutOffTime = time.Minute
+	// CutOffTime is how long a node without any contact waits before it reverts, so that it is back within a minute.
+	CutOffTime = 45 * time.Second
 	// BootTime is the same after a reboot. The API server may run on this node, and needs time to start.
 	BootTime = 3 * time.Minute
 	// OutageTime is how long a node waits for the API server while it reaches a peer. An outage of the API server is then

@@ -52,6 +52,8 @@ func carryOutUnit(ctx context.Context, manager units.Manager, action machineorde
 		return "", err
 	case !s.CanStart() && s.Runs():
 		return fmt.Sprintf("%s was stopped, because it is %s", action.Unit, s.Load), manager.Stop(ctx, action.Unit)
+	case !s.CanStart() && s.Failed():
+		return fmt.Sprintf("%s failed, and is %s now", action.Unit, s.Load), manager.ResetFailed(ctx, action.Unit)
 	case !s.CanStart():
 		return fmt.Sprintf("%s of %s was left out, because it is %s", action.Type, action.Unit, s.Load), nil
 	case action.Type == machineorder.ActionRestart:

@@ -35,6 +35,9 @@ func TestANewUnitThatDoesNotStartIsReverted(t *testing.T) {
 	if diff := cmp.Diff(before, w.Snapshot(t)); diff != "" || !strings.Contains(w.report().Message, "bad.service failed") {
 		t.Errorf("expected the host as before, and the reason, got %q, %s", w.report().Message, diff)
 	}
+	if w.did("reset-failed bad.service") != 1 {
+		t.Errorf("expected systemd to forget the unit that is gone, got %v", w.Calls)
+	}
 }
 
 func TestAUnitThatARevertRemovesIsStopped(t *testing.T) {

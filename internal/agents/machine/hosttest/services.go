@@ -52,8 +52,11 @@ func (m *Machine) Service(_ context.Context, unit string) (units.Service, error)
 	case hostconfig.MaskTarget:
 		out.Load = units.Masked
 	}
-	if m.Active[unit] {
+	switch {
+	case m.Active[unit]:
 		out.Active = "active"
+	case m.Broken[unit]:
+		out.Active = "failed"
 	}
 	return out, nil
 }
@@ -84,6 +87,9 @@ func (m *Machine) Restart(_ context.Context, unit string) error {
 	m.Active[unit] = true
 	return nil
 }
+
+// ResetFailed records the call.
+func (m *Machine) ResetFailed(_ context.Context, unit string) error { return m.Call("reset-failed " + unit) }
 
 // Stop stops a unit, and records the call.
 func (m *Machine) Stop(_ context.Context, unit string) error {

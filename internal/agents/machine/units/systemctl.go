@@ -35,6 +35,8 @@ type Manager interface {
 	Reload(ctx context.Context, unit string) error
 	Restart(ctx context.Context, unit string) error
 	Stop(ctx context.Context, unit string) error
+	// ResetFailed lets systemd forget that a unit failed.
+	ResetFailed(ctx context.Context, unit string) error
 	// Service returns what systemd knows about a unit now.
 	Service(ctx context.Context, unit string) (Service, error)
 }
@@ -98,6 +100,11 @@ func (s Systemctl) Restart(ctx context.Context, unit string) error { return s.do
 // Stop stops a service.
 func (s Systemctl) Stop(ctx context.Context, unit string) error { return s.do(ctx, "stop", unit) }
 
+// ResetFailed lets systemd forget that a unit failed.
+func (s Systemctl) ResetFailed(ctx context.Context, unit string) error {
+	return s.do(ctx, "reset-failed", unit)
+}
+
 // Reboot begins a reboot, and does not wait for it.
 func (s Systemctl) Reboot(ctx context.Context) error { return s.do(ctx, "reboot") }
 
@@ -134,6 +141,9 @@ type Service struct {
 
 // CanStart reports whether systemd has a unit file from which it can start the unit.
 func (s Service) CanStart() bool { return s.Load != NotFound && s.Load != Masked }
+
+// Failed reports whether the unit ended with a failure, which systemd remembers also after its file is gone.
+func (s Service) Failed() bool { return s.Active == "failed" }
 
 // Runs reports whether the unit is started, or about to be.
 func (s Service) Runs() bool {
