@@ -23,7 +23,7 @@ func TestANodeThatIsCutOffReverts(t *testing.T) {
 		{"API server again", both, both, second, 0, Confirmed, "reaches the API server"},
 		{"API server, no peers", both, api, second, 0, Confirmed, "no longer [a b]"},
 		{"API server late", both, api, time.Hour, 0, Confirmed, "reaches the API server"},
-		{"alone, not for long", both, nothing, 44 * second, 59 * second, Wait, "44s"},
+		{"alone, not for long", both, nothing, 44 * second, 44 * second, Wait, "44s"},
 		{"alone", both, nothing, 45 * second, 45 * second, Revert, "neither"},
 		{"rebooted, alone", both, nothing, 2 * minute, 2 * minute, Wait, "2m"},
 		{"rebooted, alone for long", both, nothing, 3 * minute, 3 * minute, Revert, "neither"},

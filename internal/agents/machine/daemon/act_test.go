@@ -40,16 +40,22 @@ func TestANewUnitThatDoesNotStartIsReverted(t *testing.T) {
 	}
 }
 
-func TestAUnitThatARevertRemovesIsStopped(t *testing.T) {
+// The fake calls Stops only while the unit has a file, as systemd runs ExecStop.
+func TestAUnitThatARevertRemovesIsStoppedByItsOwnFile(t *testing.T) {
 	w := configured(t)
-	w.firewall = func(w *world) bool { return w.Active["wall.service"] }
+	walled := false
+	w.Starts = func(unit string) { walled = walled || unit == "wall.service" }
+	w.Stops = func(unit string) { walled = walled && unit != "wall.service" }
+	w.firewall = func(*world) bool { return walled }
 	c, actions := withUnit("wall.service")
 	w.order(c, actions...)
 	w.run(5 * time.Minute)
 	w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
-	if w.Active["wall.service"] {
-		t.Error("expected the unit of the reverted configuration to be stopped")
+	if w.Active["wall.service"] || walled {
+		t.Error("expected the unit of the reverted configuration to be stopped, and to undo what it did")
 	}
+	w.run(5 * time.Minute)
+	w.expect(machineorder.StateDegraded, "rendered-1", machineorder.PhaseReverted)
 }
 
 func TestAnActionThatTheHostCannotDoIsLeftOut(t *testing.T) {

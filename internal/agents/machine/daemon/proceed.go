@@ -56,8 +56,12 @@ func (a *Agent) change(ctx context.Context, s trial.State, actions []machineorde
 	if s.Step == trial.Act {
 		return a.act(ctx, actions, s.Reverting)
 	}
+	notes, err = a.stopReplaced(ctx, s, actions)
+	if err != nil {
+		return nil, err
+	}
 	out, err := a.apply(ctx, s.Target(), s.Reverting)
-	return out.Notes(), err
+	return append(notes, out.Notes()...), err
 }
 
 // save writes the state of the trial if it has changed.

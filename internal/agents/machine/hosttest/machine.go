@@ -44,8 +44,8 @@ type Machine struct {
 	Stored map[string]string
 	// Active are the units that run, and Broken those that do not start.
 	Active, Broken map[string]bool
-	// Starts is called when a unit is restarted; nil for nothing.
-	Starts func(unit string)
+	// Starts is called when a unit is restarted, and Stops when one is stopped that has a file; nil for nothing.
+	Starts, Stops func(unit string)
 	// Unknown is the error with which systemctl answers while systemd cannot be asked; nil if it can.
 	Unknown error
 	// Calls are the changing calls of programs and of the kernel.

@@ -96,6 +96,9 @@ func (m *Machine) Stop(_ context.Context, unit string) error {
 	if err := m.Call("stop " + unit); err != nil {
 		return err
 	}
+	if m.Stops != nil && m.canStart(unit) == nil {
+		m.Stops(unit)
+	}
 	m.Active[unit] = false
 	return nil
 }

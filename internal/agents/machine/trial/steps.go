@@ -126,6 +126,14 @@ func (s State) Elapsed(now Now) time.Duration {
 	return max(0, now.Uptime-s.Uptime)
 }
 
+// Source returns the name of the configuration that the host leaves.
+func (s State) Source() string {
+	if s.Reverting {
+		return s.Config
+	}
+	return s.Previous
+}
+
 // Target returns the name of the configuration that the host should have.
 func (s State) Target() string {
 	if s.Reverting {
