@@ -51,6 +51,18 @@ func driversOf(kind string) []driver {
 	return slices.DeleteFunc(drivers(), func(d driver) bool { return len(d.kinds) > 0 && !slices.Contains(d.kinds, kind) })
 }
 
+// opcrewOnly returns opcrew, for kinds that it serves alone.
+func opcrewOnly(t *testing.T) driver {
+	t.Helper()
+	for _, d := range drivers() {
+		if d.gated() {
+			return d
+		}
+	}
+	t.Fatal("opcrew is not among the drivers")
+	return driver{}
+}
+
 // gated reports whether the test fails if this operator makes a wrong number of requests.
 func (d driver) gated() bool { return d.name == opcrew }
 

@@ -43,12 +43,18 @@ type process struct {
 // start runs the measured operator for one kind until the test ends. The process has its own account.
 func (d driver) start(t *testing.T, kind string, namespaces ...string) *process {
 	t.Helper()
+	return d.startAs(t, d.name, kind, namespaces...)
+}
+
+// startAs is like start, with the account that admission policies expect for a kind.
+func (d driver) startAs(t *testing.T, as, kind string, namespaces ...string) *process {
+	t.Helper()
 	dir := t.TempDir()
 	p := &process{
-		driver: d, kind: kind, namespaces: namespaces, user: testenv.ServiceAccountUser(namespace, d.name),
+		driver: d, kind: kind, namespaces: namespaces, user: testenv.ServiceAccountUser(namespace, as),
 		kubeconfig: filepath.Join(dir, "kubeconfig"), log: filepath.Join(dir, "log"),
 	}
-	writeKubeconfig(t, p.kubeconfig, account(t, d.name))
+	writeKubeconfig(t, p.kubeconfig, account(t, as))
 	p.run(t)
 	t.Cleanup(func() {
 		p.stop(t)

@@ -92,10 +92,11 @@ func (a *Agents) Drained() []string {
 	return append([]string(nil), a.drained...)
 }
 
-// turn lets each agent take a step. It reads the nodes from the cache of the API server, because it reads them often.
+// turn lets each agent take a step. It reads the nodes from the cache of the API server, because it reads them often. A
+// client with a cache of its own returns shared objects, which nothing here changes.
 func (a *Agents) turn(ctx context.Context) {
 	list := &corev1.NodeList{}
-	if err := a.client.List(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}); err != nil {
+	if err := a.client.List(ctx, list, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}, client.UnsafeDisableDeepCopy); err != nil {
 		return
 	}
 	busy := 0
