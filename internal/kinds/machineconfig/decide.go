@@ -8,11 +8,8 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
-	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
@@ -58,14 +55,14 @@ func (r *poolReconciler) Decide(pool *mcfgv1.MachineConfigPool, f facts, now tim
 		default:
 			continue
 		}
-		d.reports[n.Name] = nodepatch.Report(f.fleet.Nodes[i])
+		d.reports[n.Name] = f.fleet.Report(f.fleet.Nodes[i])
 	}
 	slices.SortFunc(d.members, func(a, b *rollout.Node) int { return cmp.Compare(a.Name, b.Name) })
 	d.takeVerdicts(pool.Name, rollout.Next(cluster))
 	d.plans, d.invalid = plansOf(pool, f, &d)
 	d.holdInvalid(pool, f)
 	d.holdDenied(f)
-	d.needed = needed(pool, f.rendered, f.fleet.Nodes)
+	d.needed = needed(pool, f.rendered, &f.fleet)
 	return d
 }
 
@@ -89,15 +86,15 @@ func (d *decision) takeVerdicts(pool string, all rollout.Decision) {
 
 // needed returns the rendered MachineConfigs of a pool that must be kept: those that a node has or was ordered to have,
 // those of the pool's status and spec, and the latest others, as many as spec.historyLimit.
-func needed(pool *mcfgv1.MachineConfigPool, rendered []*mcfgv1.MachineConfig, nodes []*corev1.Node) map[string]bool {
+func needed(pool *mcfgv1.MachineConfigPool, rendered []*mcfgv1.MachineConfig, all *fleet.Fleet) map[string]bool {
 	out := map[string]bool{pool.Spec.Configuration.Name: true, pool.Status.Configuration.Name: true}
 	if back := pool.Status.RollBack; back != nil {
 		out[back.From], out[back.To] = true, true
 	}
-	for _, n := range nodes {
+	for _, n := range all.Nodes {
 		out[n.Annotations[machineorder.CurrentConfig]] = true
 		out[n.Annotations[machineorder.DesiredConfig]] = true
-		out[nodepatch.Report(n).RevertedTo] = true
+		out[all.Report(n).RevertedTo] = true
 	}
 	history := slices.DeleteFunc(slices.Clone(rendered), func(mc *mcfgv1.MachineConfig) bool { return out[mc.Name] })
 	slices.SortFunc(history, func(a, b *mcfgv1.MachineConfig) int {

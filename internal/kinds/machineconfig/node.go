@@ -26,14 +26,13 @@ type nodeReconciler struct {
 	*shared
 }
 
-// nodeFacts holds what is read about a node: the whole fleet, because budgets span pools, and what its step needs.
+// nodeFacts holds what is read about a node: the whole fleet, because budgets span pools, and what its step needs. A node
+// that is idle needs no other node.
 type nodeFacts struct {
 	fleet fleet.Fleet
-	// behind is set if the cache does not show a write of opcrew yet.
-	behind bool
 	// configs are the delivered configurations that the node has or may get.
 	configs map[string]*orders.Config
-	// drain is what is known about the pods of a node that is to be drained; nil for other nodes.
+	// drain is what is known about the pods of a node that is to be drained, and is cordoned; nil for other nodes.
 	drain *drain.Input
 }
 
@@ -47,21 +46,28 @@ type nodeDecision struct {
 	again  time.Duration
 }
 
-// Observe reads the fleet. It reads pods and configurations only for a node that has something to do.
+// Observe reads the pools. It reads other nodes, pods and configurations only for a node that has something to do.
 func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFacts, error) {
 	var f nodeFacts
 	var err error
-	if f.fleet, err = r.fleet(ctx); err != nil || r.isIdle(node, f.fleet) {
+	if f.fleet, err = r.poolsOnly(ctx); err != nil {
 		return f, err
 	}
-	f.behind = r.isBehind(f.fleet.Nodes)
+	if r.isIdle(node, f.fleet) {
+		f.fleet.Nodes = []*corev1.Node{node}
+		return f, nil
+	}
+	if f.fleet.Nodes, err = listNodes(ctx, r.Client); err != nil {
+		return f, err
+	}
+	f.fleet.Unseen = r.unseen(f.fleet.Nodes)
 	if f.configs, err = r.configs.load(ctx, configsOf(node, f.fleet)...); err != nil {
 		return f, err
 	}
 	if err := r.observeOthers(ctx, &f.fleet, fleet.IsControlPlane(node)); err != nil {
 		return f, err
 	}
-	if fleet.Phase(node) == rollout.WantsDrain {
+	if fleet.Phase(node) == rollout.WantsDrain && node.Spec.Unschedulable {
 		f.drain, err = r.observeDrain(ctx, node)
 	}
 	return f, err
@@ -78,13 +84,16 @@ func (r *nodeReconciler) isIdle(node *corev1.Node, all fleet.Fleet) bool {
 	return fleet.Goal(pool) == current && desired == current && (err == nil || desired == "")
 }
 
-func (r *nodeReconciler) isBehind(nodes []*corev1.Node) bool {
+// unseen returns the nodes whose last write by opcrew the cache does not show yet. They may have orders, so they count
+// as unavailable.
+func (r *nodeReconciler) unseen(nodes []*corev1.Node) map[string]bool {
+	out, kind := map[string]bool{}, corev1.SchemeGroupVersion.WithKind("Node")
 	for _, n := range nodes {
-		if r.Children.Behind(corev1.SchemeGroupVersion.WithKind("Node"), n) {
-			return true
+		if r.Children.Behind(kind, n) {
+			out[n.Name] = true
 		}
 	}
-	return false
+	return out
 }
 
 // configsOf returns the names of the configurations that a node has, was ordered to have or tried, or may get.
@@ -137,6 +146,3 @@ func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, d
 
 // drainPoll is the time between two looks at the pods of a node that is drained.
 const drainPoll = 2 * time.Second
-
-// staleWait is how long to wait for the cache to show opcrew's own writes.
-const staleWait = 100 * time.Millisecond

@@ -56,13 +56,8 @@ func verdictOf(d rollout.Decision, node string) rollout.Verdict {
 	return rollout.Verdict{}
 }
 
-// step takes the step of the node. While the cache does not show opcrew's own writes, no node begins or goes on: the
-// rules could not see that a budget is used.
+// step takes the step of the node.
 func (s *stepper) step(v rollout.Verdict) {
-	if s.facts.behind && (v.Action == rollout.Order || v.Action == rollout.ConfirmDrain) {
-		s.out.again = staleWait
-		return
-	}
 	s.action = v.Action
 	asked := s.node.Annotations[machineorder.DesiredDrain]
 	switch v.Action {

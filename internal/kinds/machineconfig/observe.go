@@ -65,7 +65,8 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *mcfgv1.MachineConfig
 // observeNodes reads what the nodes of the pool have, and what blocks them.
 func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineConfigPool, f *facts) error {
 	names, busy, controlPlane := []string{fleet.Target(pool), pool.Status.Configuration.Name}, false, false
-	for _, n := range f.fleet.Nodes {
+	primaries := f.fleet.Primaries()
+	for i, n := range f.fleet.Nodes {
 		if plan := r.drains.Get(n.Name); plan != nil {
 			f.drains[n.Name] = plan
 			f.fleet.Drained[n.Name] = plan.Done()
@@ -73,7 +74,7 @@ func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineC
 		if why := r.denied.Get(n.Name); why != "" {
 			f.denied[n.Name] = why
 		}
-		if f.fleet.Primary(n) != pool.Name {
+		if primaries[i] != pool.Name {
 			continue
 		}
 		current := n.Annotations[machineorder.CurrentConfig]

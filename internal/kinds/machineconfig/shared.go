@@ -4,8 +4,10 @@
 package machineconfig
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +33,10 @@ type shared struct {
 	refused kit.Memory[string, map[types.UID]string]
 	// denied has the last refusals of patches by node.
 	denied kit.Memory[string, string]
+	// readings are what the nodes say.
+	readings fleet.Readings
+	// locks are the nodes that hold kured's lock, as they were last read.
+	locks lastLocks
 	// nodes and pools wake the other reconciler.
 	nodes, pools waker
 }
@@ -40,6 +46,7 @@ func (s *shared) forget(key client.ObjectKey) {
 	s.drains.Forget(key.Name)
 	s.refused.Forget(key.Name)
 	s.denied.Forget(key.Name)
+	s.readings.Forget(key.Name)
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -71,12 +78,18 @@ func (w *waker) wake(name string) {
 
 // fleet reads all pools and nodes from the cache. They must not be changed.
 func (s *shared) fleet(ctx context.Context) (fleet.Fleet, error) {
-	out := fleet.Fleet{Drained: map[string]bool{}, Operator: s.Node}
-	var err error
-	if out.Pools, err = listPools(ctx, s.Client); err != nil {
-		return out, err
+	out, err := s.poolsOnly(ctx)
+	if err == nil {
+		out.Nodes, err = listNodes(ctx, s.Client)
 	}
-	out.Nodes, err = listNodes(ctx, s.Client)
+	return out, err
+}
+
+// poolsOnly returns a fleet without nodes.
+func (s *shared) poolsOnly(ctx context.Context) (fleet.Fleet, error) {
+	out := fleet.Fleet{Drained: map[string]bool{}, Operator: s.Node, Readings: &s.readings}
+	var err error
+	out.Pools, err = listPools(ctx, s.Client)
 	return out, err
 }
 
@@ -88,12 +101,15 @@ func listPools(ctx context.Context, reader client.Reader) ([]*mcfgv1.MachineConf
 	return pointers(list.Items), nil
 }
 
+// listNodes returns all nodes by name. The cache returns them in any order, in which messages would change for no reason.
 func listNodes(ctx context.Context, reader client.Reader) ([]*corev1.Node, error) {
 	list := &corev1.NodeList{}
 	if err := reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	return pointers(list.Items), nil
+	out := pointers(list.Items)
+	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
 }
 
 func pointers[T any](items []T) []*T {

@@ -17,6 +17,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
@@ -157,7 +158,7 @@ func TestConfigurationsThatANodeOrThePoolNeedsAreKept(t *testing.T) {
 	p := newPool()
 	one := int32(1)
 	p.Spec.HistoryLimit = &one
-	kept := needed(p, rendered, []*corev1.Node{newNode("a", "rendered-gold-3", nil)})
+	kept := needed(p, rendered, &fleet.Fleet{Nodes: []*corev1.Node{newNode("a", "rendered-gold-3", nil)}})
 	var got []string
 	for _, mc := range rendered {
 		if kept[mc.Name] {

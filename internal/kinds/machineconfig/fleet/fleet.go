@@ -21,6 +21,10 @@ type Fleet struct {
 	Nodes []*corev1.Node
 	// Drained are nodes on which no pod is left to evict.
 	Drained map[string]bool
+	// Unseen are nodes that the operator wrote, and whose new version it has not seen yet.
+	Unseen map[string]bool
+	// Readings remembers what nodes say; nil to read them each time.
+	Readings *Readings
 	// EtcdTrouble says why etcd is not healthy; empty if it is. Kured are the nodes that hold kured's lock.
 	EtcdTrouble string
 	Kured       []string
@@ -75,6 +79,15 @@ func (f *Fleet) poolsOf(n *corev1.Node, selectors []labels.Selector) []string {
 		if p.DeletionTimestamp == nil && selectors[i].Matches(labels.Set(n.Labels)) {
 			out = append(out, p.Name)
 		}
+	}
+	return out
+}
+
+// Primaries returns the names of the pools that configure the nodes, in their order.
+func (f *Fleet) Primaries() []string {
+	out, selectors := make([]string, len(f.Nodes)), f.selectors()
+	for i, n := range f.Nodes {
+		out[i] = (&rollout.Node{Pools: f.poolsOf(n, selectors)}).Primary()
 	}
 	return out
 }

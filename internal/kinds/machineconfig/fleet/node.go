@@ -15,26 +15,10 @@ import (
 
 // node returns a node without its health.
 func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node {
-	ready, report := condition(n, corev1.NodeReady), nodepatch.Report(n)
-	current, desired := configName(n.Annotations[machineorder.CurrentConfig]), configName(n.Annotations[machineorder.DesiredConfig])
-	return &rollout.Node{
-		Name:         n.Name,
-		Zone:         n.Labels[corev1.LabelTopologyZone],
-		Pools:        f.poolsOf(n, selectors),
-		Current:      current,
-		Desired:      desired,
-		Phase:        Phase(n),
-		Cordon:       cordon(n),
-		Ready:        ready.Status == corev1.ConditionTrue,
-		ReadySince:   ready.LastTransitionTime.Time,
-		Ordered:      nodepatch.Ordered(n, desired),
-		Reverted:     report.Phase == machineorder.PhaseReverted && report.Config == desired,
-		Drained:      f.Drained[n.Name],
-		Joining:      nodepatch.Has(n, nodepatch.Startup) && (current == "" || current == machineorder.None),
-		ControlPlane: IsControlPlane(n),
-
-		HostsOperator: f.Operator != "" && n.Name == f.Operator,
-	}
+	out := f.Readings.of(n).node
+	out.Pools, out.Drained, out.Unseen = f.poolsOf(n, selectors), f.Drained[n.Name], f.Unseen[n.Name]
+	out.HostsOperator = f.Operator != "" && n.Name == f.Operator
+	return &out
 }
 
 // Unreadable is shown as the configuration of a node whose annotation is not the name of one.
@@ -54,7 +38,11 @@ func Phase(n *corev1.Node) rollout.Phase {
 	if n.Annotations[machineorder.DesiredConfig] == "" {
 		return rollout.Idle
 	}
-	return rollout.PhaseOf(n.Annotations, nodepatch.Report(n).Config)
+	return phase(n, nodepatch.Report(n))
+}
+
+func phase(n *corev1.Node, report machineorder.Report) rollout.Phase {
+	return rollout.PhaseOf(n.Annotations, report.Config)
 }
 
 func cordon(n *corev1.Node) rollout.Cordon {

@@ -51,7 +51,7 @@ func (c *Cluster) occupied(n *Node) string {
 	switch {
 	case n.Phase == Failed || n.Phase == Refused:
 		return "failed"
-	case n.changing():
+	case n.changing() || n.Unseen:
 		return "being updated"
 	case n.Cordon == Foreign:
 		return "cordoned by others"
@@ -71,7 +71,7 @@ func (c *Cluster) occupied(n *Node) string {
 
 // soaking reports whether an updated node has not been healthy for long enough.
 func (c *Cluster) soaking(n *Node) bool {
-	p := c.pool(n.primary())
+	p := n.pool
 	if p == nil || n.Joining || n.Current != p.goal() || n.Health.Applied.IsZero() {
 		return false
 	}
@@ -83,7 +83,7 @@ func (c *Cluster) soaking(n *Node) bool {
 
 // soak returns how long a node must be healthy after its update.
 func (c *Cluster) soak(n *Node) time.Duration {
-	p := c.pool(n.primary())
+	p := n.pool
 	if p.Rollout.Canary && n.Canary {
 		return p.Rollout.CanarySoak
 	}

@@ -42,7 +42,7 @@ func one(in *Input) Verdict {
 // down returns why a control-plane node is unavailable; empty if it is available. A joining node counts as soon as it
 // is being configured, because it may already be a member of etcd.
 func (c *Cluster) down(n *Node) string {
-	if n.Joining && !n.changing() {
+	if n.Joining && !n.changing() && !n.Unseen {
 		return ""
 	}
 	return c.occupied(n)
@@ -56,9 +56,9 @@ func budget(in *Input) Verdict {
 			continue
 		}
 		nodes := in.tally(p)
-		if most := p.budget(nodes.members); len(nodes.unavailable) >= most {
+		if most := p.budget(nodes.members); nodes.unavailable >= most {
 			return wait(mcfgv1.ReasonBudgetUsed, "pool %s allows %d of %d nodes to be unavailable, and %s: it follows when one of them is available", name, most,
-				nodes.members, list(nodes.unavailable))
+				nodes.members, list(nodes.examples))
 		}
 	}
 	return Verdict{}

@@ -50,7 +50,7 @@ func quorum(in *Input) Verdict {
 		return wait(mcfgv1.ReasonEtcdUnhealthy, "it is drained, and etcd is not healthy (%s): it continues when etcd is healthy", in.EtcdTrouble)
 	}
 	for _, n := range in.Nodes {
-		if n != in.Node && n.ControlPlane && n.Phase == Working {
+		if n != in.Node && n.ControlPlane && (n.Phase == Working || n.Unseen) {
 			return wait(mcfgv1.ReasonBudgetUsed, "it is drained, and the control-plane node %s is being updated: it continues afterwards", n.Name)
 		}
 	}
@@ -80,6 +80,6 @@ func isDraining(in *Input) bool { return in.Node.Phase == WantsDrain && !in.outd
 // outdated reports whether the pool of a node has another configuration by now. In a paused pool, a node completes the
 // order that it has.
 func (c *Cluster) outdated(n *Node) bool {
-	in := &Input{Cluster: c, Node: n, Pool: c.pool(n.primary())}
+	in := &Input{Cluster: c, Node: n, Pool: n.pool}
 	return in.Pool != nil && !in.Pool.Paused && in.goal() != "" && n.Desired != in.goal()
 }

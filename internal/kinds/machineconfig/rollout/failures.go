@@ -43,7 +43,7 @@ func (c *Cluster) failing(n *Node, p *Pool) bool {
 // missedGate reports whether a node did not become healthy in time after its last update. A node that becomes unhealthy
 // later has not failed the update.
 func (c *Cluster) missedGate(n *Node) bool {
-	p := c.pool(n.primary())
+	p := n.pool
 	if p == nil || n.Phase != Idle || n.Joining || n.Health.Met || n.Health.Applied.IsZero() {
 		return false
 	}
@@ -102,12 +102,12 @@ func (in *Input) otherControlPlane() *Node {
 // that waits for a drain with an outdated order does not change. Of several nodes whose agents have not begun outdated
 // orders, the first by name gets a new one.
 func (in *Input) goesBefore(n *Node) bool {
-	switch n.Phase {
-	case Working:
+	switch {
+	case n.Phase == Working || n.Unseen:
 		return true
-	case WantsDrain:
+	case n.Phase == WantsDrain:
 		return !in.outdated(n)
-	case Ordered:
+	case n.Phase == Ordered:
 		return !in.outdated(n) || in.Node.Phase != Ordered || n.Name < in.Node.Name
 	}
 	return false

@@ -27,6 +27,12 @@ func forbidden(c rollout.Cluster, d rollout.Decision) string {
 	}
 	for _, n := range c.Nodes {
 		v := seen[n.Name]
+		if n.Unseen {
+			if v.Node != "" {
+				return n.Name + ": a verdict about a node that may be different by now"
+			}
+			continue
+		}
 		for _, look := range []func(rollout.Cluster, *rollout.Node, rollout.NodeVerdict) string{badOrder, badDrain, badUncordon, badSilence} {
 			if wrong := look(c, n, v); wrong != "" {
 				return n.Name + ": " + wrong
@@ -177,10 +183,10 @@ func tooManyDown(c rollout.Cluster, seen map[string]rollout.NodeVerdict) string 
 	return ""
 }
 
-// isDown reports whether a node is unavailable: cordoned, not ready, changing, about to be rebooted by kured, or
+// isDown reports whether a node is unavailable: cordoned, not ready, changing or perhaps changing, about to be rebooted by kured, or
 // updated and not known to be healthy.
 func isDown(c rollout.Cluster, n *rollout.Node) bool {
-	if n.Phase != rollout.Idle || n.Cordon != rollout.NotCordoned || !n.Ready || slices.Contains(c.Kured, n.Name) {
+	if n.Phase != rollout.Idle || n.Unseen || n.Cordon != rollout.NotCordoned || !n.Ready || slices.Contains(c.Kured, n.Name) {
 		return true
 	}
 	p := poolOf(c, n)
@@ -218,7 +224,7 @@ func badControlPlane(c rollout.Cluster, seen map[string]rollout.NodeVerdict) str
 		if !n.ControlPlane {
 			continue
 		}
-		busy := n.Phase == rollout.Ordered || n.Phase == rollout.WantsDrain && !hasOldOrder(c, n) || n.Phase == rollout.Working
+		busy := n.Phase == rollout.Ordered || n.Phase == rollout.WantsDrain && !hasOldOrder(c, n) || n.Phase == rollout.Working || n.Unseen
 		ordered := seen[n.Name].Action == rollout.Order
 		if busy {
 			before++
@@ -229,7 +235,7 @@ func badControlPlane(c rollout.Cluster, seen map[string]rollout.NodeVerdict) str
 		if ordered && n.Phase == rollout.Idle {
 			fresh++
 		}
-		if n.Phase == rollout.Working {
+		if n.Phase == rollout.Working || n.Unseen {
 			working++
 		}
 		if seen[n.Name].Action == rollout.ConfirmDrain {

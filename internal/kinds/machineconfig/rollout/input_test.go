@@ -4,7 +4,6 @@
 package rollout_test
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -111,21 +110,3 @@ func TestAPoolIsPausedByItsSpecOrByTheAnnotation(t *testing.T) {
 	}
 }
 
-// A pool may have thousands of nodes, and each event of one of them leads to a decision.
-func TestADecisionAboutThousandsOfNodesIsFast(t *testing.T) {
-	c := rollout.Cluster{Now: now, Pools: []*rollout.Pool{pool("worker", most("10%"))}}
-	for i := range 5000 {
-		c.Nodes = append(c.Nodes, node(fmt.Sprintf("n%04d", i)))
-	}
-	begin := time.Now()
-	d := rollout.Next(c)
-	orders := 0
-	for _, v := range d.Nodes {
-		if v.Action == rollout.Order {
-			orders++
-		}
-	}
-	if took := time.Since(begin); orders != 500 || took > 5*time.Second {
-		t.Errorf("expected 500 orders within seconds, got %d in %s", orders, took)
-	}
-}

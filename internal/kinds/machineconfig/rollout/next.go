@@ -40,11 +40,13 @@ func rules() []Rule {
 
 // Next decides which nodes take which steps now. Orders of one decision count in the budgets of those after them.
 func Next(c Cluster) Decision {
-	c.Nodes, c.tallies = copyNodes(c.Nodes), nil
-	out := Decision{RollBacks: rollBacks(&c)}
+	c.Nodes, c.tallies = copyNodes(&c), nil
+	out, all := Decision{RollBacks: rollBacks(&c)}, rules()
 	for _, n := range byUrgency(&c) {
-		in := &Input{Cluster: &c, Node: n, Pool: c.pool(n.primary())}
-		verdict := first(in)
+		if n.Unseen {
+			continue // it takes its next step when its last one is seen
+		}
+		verdict := first(&Input{Cluster: &c, Node: n, Pool: n.pool}, all)
 		c.foresee(n, verdict)
 		if !verdict.Rest {
 			out.Nodes = append(out.Nodes, NodeVerdict{n.Name, n.primary(), verdict})
@@ -57,14 +59,16 @@ func Next(c Cluster) Decision {
 func (c *Cluster) foresee(n *Node, verdict Verdict) {
 	switch verdict.Action {
 	case Order:
-		n.Desired, n.Phase, c.tallies = verdict.Config, Ordered, nil
+		before := *n
+		n.Desired, n.Phase = verdict.Config, Ordered
+		c.recount(&before, n)
 	case ConfirmDrain:
 		n.Phase = Working
 	}
 }
 
-func first(in *Input) Verdict {
-	for _, rule := range rules() {
+func first(in *Input, all []Rule) Verdict {
+	for _, rule := range all {
 		if verdict := rule(in); verdict != (Verdict{}) {
 			return verdict
 		}
@@ -72,10 +76,12 @@ func first(in *Input) Verdict {
 	return rest()
 }
 
-func copyNodes(nodes []*Node) []*Node {
-	out := make([]*Node, len(nodes))
-	for i, n := range nodes {
+// copyNodes copies the nodes, and finds their pools.
+func copyNodes(c *Cluster) []*Node {
+	out := make([]*Node, len(c.Nodes))
+	for i, n := range c.Nodes {
 		same := *n
+		same.pool = c.pool(n.primary())
 		out[i] = &same
 	}
 	return out
@@ -85,8 +91,11 @@ func copyNodes(nodes []*Node) []*Node {
 // by zone and name, with the operator's own node last.
 func byUrgency(c *Cluster) []*Node {
 	out := slices.Clone(c.Nodes)
+	for _, n := range out {
+		n.urgency = c.urgency(n)
+	}
 	slices.SortFunc(out, func(a, b *Node) int {
-		return cmp.Or(cmp.Compare(c.urgency(a), c.urgency(b)), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.urgency, b.urgency), cmp.Compare(a.Zone, b.Zone), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }

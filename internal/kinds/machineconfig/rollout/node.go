@@ -39,6 +39,13 @@ type Node struct {
 	ControlPlane, HostsOperator, Canary bool
 	// Health is whether the node meets the health gate.
 	Health Health
+	// Unseen is set if the operator wrote the node and has not seen the result yet, so that the node may have an order,
+	// or may have begun to change.
+	Unseen bool
+
+	// pool configures the node; nil if none does. urgency is its place in the order of decisions.
+	pool    *Pool
+	urgency int
 }
 
 // Health is whether a node meets the health gate of its pool, and since when. Applied is when the machine agent
@@ -62,6 +69,9 @@ func isCustom(pool string) bool { return pool != mcfgv1.PoolWorker && pool != mc
 
 // custom returns the pools of the node other than worker and master.
 func (n *Node) custom() []string {
+	if len(n.Pools) < 2 && !slices.ContainsFunc(n.Pools, isCustom) {
+		return nil
+	}
 	return slices.DeleteFunc(slices.Clone(n.Pools), func(name string) bool { return !isCustom(name) })
 }
 

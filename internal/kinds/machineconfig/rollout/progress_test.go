@@ -65,6 +65,7 @@ func (s *simulation) world() {
 
 // settle ends what others did to a node.
 func (s *simulation) settle(n *rollout.Node) {
+	n.Unseen = s.tick < calm && s.IntN(8) == 0
 	if s.tick == calm {
 		n.Ready = true
 		if n.Cordon == rollout.Foreign {

@@ -50,7 +50,7 @@ func randomNode(r *rand.Rand, name string) *rollout.Node {
 	n.ControlPlane = len(pools) > 0 && pools[0] == "master"
 	n.Zone, n.Canary, n.HostsOperator = pick(r, "z1", "z2"), r.IntN(3) == 0, r.IntN(8) == 0
 	n.Cordon = pick(r, rollout.NotCordoned, rollout.NotCordoned, rollout.Ours, rollout.Foreign)
-	n.Drained = r.IntN(2) == 0
+	n.Drained, n.Unseen = r.IntN(2) == 0, r.IntN(8) == 0
 	if r.IntN(5) == 0 {
 		pick(r, down, lost)(n)
 	}

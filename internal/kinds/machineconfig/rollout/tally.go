@@ -8,13 +8,14 @@ import (
 	"slices"
 )
 
-// tally is what the rules need to know about the nodes of a pool. It is counted once per pool and step, because a pool
-// may have thousands of nodes.
+// tally is what the rules need to know about the nodes of a pool. It is counted once per pool and decision, because a
+// pool may have thousands of nodes.
 type tally struct {
 	// members is the number of nodes that the pool selects, without those that are joining: they run no pods of users
-	// yet. unavailable describes those that are unavailable, as in "a is not ready".
+	// yet. unavailable is how many of them are unavailable, and examples describes the first, as in "a is not ready".
 	members     int
-	unavailable []string
+	unavailable int
+	examples    []string
 	// configured is the number of members that the pool configures. proven is set if one of them has the pool's goal,
 	// and failures are those that failed with it.
 	configured int
@@ -33,11 +34,9 @@ func (c *Cluster) tally(p *Pool) *tally {
 	for _, n := range c.Nodes {
 		if !n.Joining && slices.Contains(n.Pools, p.Name) {
 			t.members++
-			if why := c.occupied(n); why != "" {
-				t.unavailable = append(t.unavailable, fmt.Sprintf("%s is %s", n.Name, why))
-			}
+			t.addUnavailable(n, c.occupied(n))
 		}
-		if n.primary() == p.Name {
+		if n.pool == p {
 			t.addConfigured(c, n, p)
 		}
 	}
@@ -46,6 +45,18 @@ func (c *Cluster) tally(p *Pool) *tally {
 	}
 	c.tallies[p] = t
 	return t
+}
+
+// addUnavailable counts a node if there is a reason why it is unavailable. It describes as many as a message names, and
+// one more, so that the message says that there are others.
+func (t *tally) addUnavailable(n *Node, why string) {
+	if why == "" {
+		return
+	}
+	t.unavailable++
+	if len(t.examples) <= mostNamed {
+		t.examples = append(t.examples, fmt.Sprintf("%s is %s", n.Name, why))
+	}
 }
 
 // addConfigured counts a node that the pool configures.
@@ -62,7 +73,24 @@ func (t *tally) addConfigured(c *Cluster, n *Node, p *Pool) {
 		return
 	}
 	t.canaries = append(t.canaries, n.Name)
-	if n.changing() || n.Current != p.goal() || !n.Health.Met || c.soaking(n) {
+	if n.changing() || n.Unseen || n.Current != p.goal() || !n.Health.Met || c.soaking(n) {
 		t.behind = append(t.behind, n.Name)
+	}
+}
+
+// recount corrects the tallies after an order. The order of a node that was available and outdated makes it unavailable,
+// and changes nothing else; after any other order, the nodes are counted again.
+func (c *Cluster) recount(before, n *Node) {
+	if before.Phase != Idle || before.pool == nil || before.Current == before.pool.goal() || c.missedGate(before) {
+		c.tallies = nil
+		return
+	}
+	if n.Joining || c.occupied(before) != "" {
+		return
+	}
+	for p, t := range c.tallies {
+		if slices.Contains(n.Pools, p.Name) {
+			t.addUnavailable(n, c.occupied(n))
+		}
 	}
 }
