@@ -88,7 +88,11 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err := setupNodes(mgr, shared); err != nil {
 		return fmt.Errorf("set up the node controller: %w", err)
 	}
-	if err := setupPools(mgr, shared); err != nil {
+	gauges, err := newGauges(tools.Registry)
+	if err != nil {
+		return err
+	}
+	if err := setupPools(mgr, shared, gauges); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
 	}
 	if err := installation.Setup(mgr, tools); err != nil {
@@ -116,15 +120,15 @@ func setupNodes(mgr ctrl.Manager, shared *shared) error {
 		Complete(loop)
 }
 
-func setupPools(mgr ctrl.Manager, shared *shared) error {
-	r := &poolReconciler{shared: shared}
+func setupPools(mgr ctrl.Manager, shared *shared, gauges *gauges) error {
+	r := &poolReconciler{shared: shared, gauges: gauges}
 	loop := &kit.Loop[*mcfgv1.MachineConfigPool, facts, decision]{
 		Tools:   shared.Tools,
 		New:     func() *mcfgv1.MachineConfigPool { return &mcfgv1.MachineConfigPool{} },
 		Kind:    r,
 		Records: recorded,
 		After:   r.after,
-		Forget:  []func(client.ObjectKey){func(key client.ObjectKey) { r.renderings.Forget(key.Name) }},
+		Forget:  []func(client.ObjectKey){r.forgetPool},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("machineconfig").

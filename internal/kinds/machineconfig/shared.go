@@ -129,4 +129,11 @@ type poolReconciler struct {
 	*shared
 	// renderings are the last results by pool.
 	renderings kit.Memory[string, *rendering]
+	gauges     *gauges
+}
+
+// forgetPool deletes what the process remembers about a pool that is gone.
+func (r *poolReconciler) forgetPool(key client.ObjectKey) {
+	r.renderings.Forget(key.Name)
+	r.gauges.forget(key.Name)
 }
