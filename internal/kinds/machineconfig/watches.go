@@ -28,7 +28,8 @@ import (
 // gatherTime is the delay between an event of a node and the reconcile of its pools, which reads all nodes.
 const gatherTime = 100 * time.Millisecond
 
-// nodeChanged lets through events of nodes that may matter to a pool. It ignores heartbeats.
+// nodeChanged lets through events of nodes that may matter to a pool. It ignores heartbeats, and taints of others:
+// Kubernetes adds one to each node that is cordoned.
 func nodeChanged() predicate.Predicate {
 	return kit.Updates(func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*corev1.Node)
@@ -40,7 +41,8 @@ func nodeChanged() predicate.Predicate {
 			!maps.Equal(nodepatch.Relevant(before), nodepatch.Relevant(after)) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			before.Spec.Unschedulable != after.Spec.Unschedulable ||
-			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
+			nodepatch.Has(before, nodepatch.Updating) != nodepatch.Has(after, nodepatch.Updating) ||
+			nodepatch.Has(before, nodepatch.Startup) != nodepatch.Has(after, nodepatch.Startup) ||
 			!maps.Equal(statuses(before), statuses(after))
 	})
 }

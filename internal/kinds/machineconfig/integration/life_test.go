@@ -51,23 +51,6 @@ func TestAPoolOfThreeGetsAConfigAChangeAndItsRemoval(t *testing.T) {
 	})
 }
 
-func TestAChangeThatNeedsNoDrainCostsFewWritesPerNode(t *testing.T) {
-	env.Operator(t)
-	machineagents.Follow(t, env.Client)
-	nodesOf(t, "quick", 3)
-	mc := newConfig("quick", "50-quick", "a")
-	create(t, mc, newPool("quick", needsNothing))
-	first := awaitUpdated(t, "quick", 3, "")
-	mark := env.Audit.Mark(t)
-	setMotd(t, mc, "b")
-	awaitUpdated(t, "quick", 3, first.Spec.Configuration.Name)
-	env.Settled(t, mark)
-	writes := env.Audit.Since(t, mark).By(env.User).Writes().On("nodes").Where(func(c testenv.Call) bool { return c.Code < 400 })
-	if len(writes) > 9 {
-		t.Errorf("expected at most a taint, an order and the end of the update for each of three nodes, got:\n%s", writes)
-	}
-}
-
 func TestAPausedPoolRendersAndShowsThePlanAndChangesNothing(t *testing.T) {
 	env.Operator(t)
 	machineagents.Follow(t, env.Client)

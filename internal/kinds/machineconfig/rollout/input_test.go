@@ -109,4 +109,3 @@ func TestAPoolIsPausedByItsSpecOrByTheAnnotation(t *testing.T) {
 		t.Error("expected spec.paused to pause the pool")
 	}
 }
-
