@@ -20,6 +20,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/kinds/machineconfig/kured"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -33,10 +34,9 @@ type shared struct {
 	refused kit.Memory[string, map[types.UID]string]
 	// denied has the last refusals of patches by node.
 	denied kit.Memory[string, string]
-	// readings are what the nodes say.
+	// readings are what the nodes say, and locks the nodes that hold kured's lock.
 	readings fleet.Readings
-	// locks are the nodes that hold kured's lock, as they were last read.
-	locks lastLocks
+	locks    kured.Locks
 	// nodes and pools wake the other reconciler.
 	nodes, pools waker
 }

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machineconfig
+package kured
 
 import (
 	"encoding/json"
