@@ -26,7 +26,7 @@ PARTS ?=
 FAULTS ?= -faults.seed 1 -faults.budget 60s
 # Flags with the sizes of `make bench`. The default gives the sizes in docs/benchmarks.md; an empty BENCH= gives small
 # sizes.
-BENCH ?= -nodes 5000 -pools 50 -objects 1000
+BENCH ?= -nodes 5000 -pools 50 -objects 1000 -machines 1000
 
 # All go commands share these flags, because a build with other flags compiles all packages again. The build takes a
 # quarter less time without debug information and with fewer garbage collections in the compiler.
