@@ -27,7 +27,7 @@ type nodeReconciler struct {
 }
 
 // nodeFacts holds what is read about a node: the whole fleet, because budgets span pools, and what its step needs. A node
-// that is idle needs no other node.
+// that is idle or busy needs no other node.
 type nodeFacts struct {
 	fleet fleet.Fleet
 	// configs are the delivered configurations that the node has or may get.
@@ -53,7 +53,7 @@ func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFa
 	if f.fleet, err = r.poolsOnly(ctx); err != nil {
 		return f, err
 	}
-	if r.isIdle(node, f.fleet) {
+	if r.isIdle(node, f.fleet) || f.fleet.IsBusy(node) {
 		f.fleet.Nodes = []*corev1.Node{node}
 		return f, nil
 	}
