@@ -37,7 +37,7 @@ func TestANodeThatJoinsDuringARolloutIsConfiguredBeforeItRunsPods(t *testing.T) 
 
 	c.onHost(t, "node3", "systemctl", "start", "kubelet")
 	node := c.joins(t, "node3")
-	if !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == nodepatch.StartupTaint }) {
+	if !isTainted(node) {
 		t.Errorf("expected the node to join with the taint %s, got %v", nodepatch.StartupTaint, node.Spec.Taints)
 	}
 	eventually.True(t, configured, "the node gets the configuration that others have, and loses the taint", func() error {
@@ -45,7 +45,7 @@ func TestANodeThatJoinsDuringARolloutIsConfiguredBeforeItRunsPods(t *testing.T) 
 		if node.Spec.Unschedulable || node.Annotations[mcfgv1.DesiredDrainAnnotation] != "" {
 			t.Fatalf("expected a node that joins not to be drained, got %v", node.Annotations)
 		}
-		if len(node.Spec.Taints) > 0 || !isReady(node) {
+		if isTainted(node) || !isReady(node) {
 			return fmt.Errorf("it has taints %v", node.Spec.Taints)
 		}
 		return nil
@@ -57,6 +57,10 @@ func TestANodeThatJoinsDuringARolloutIsConfiguredBeforeItRunsPods(t *testing.T) 
 	done(configured)
 	c.wantOnHost(t, "node3", "two", "cat", "/etc/joining")
 	c.removeMachinePool(t)
+}
+
+func isTainted(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == nodepatch.StartupTaint })
 }
 
 // joins returns a node as it is at its first sight.

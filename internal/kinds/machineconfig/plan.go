@@ -119,8 +119,8 @@ func referenceTo(name string) mcfgv1.Reference {
 	return mcfgv1.Reference{APIVersion: mcfgv1.GroupVersion.String(), Kind: "MachineConfig", Name: name}
 }
 
-// after updates the metrics, and wakes the nodes that can take a step now, also those of other pools and of none: a node that leaves a budget or
-// has changed lets another one go on.
+// after updates the metrics, and wakes the nodes that can take a step now, also those of other pools and of none: a node
+// that leaves a budget or has changed lets another one go on.
 func (r *poolReconciler) after(pool *mcfgv1.MachineConfigPool, _ facts, d decision, _ kit.Outcome) {
 	r.gauges.observe(pool, &d)
 	for _, name := range d.ready {
