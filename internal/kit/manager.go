@@ -121,7 +121,7 @@ func NewManager(cfg *rest.Config, opts Options) (ctrl.Manager, error) {
 	if opts.Announce != nil {
 		opts.Announce(served, reasons(missing))
 	}
-	awaited := append(lacking(installed), optIns(mgr.GetAPIReader(), missing)...)
+	awaited := append(lacking(mgr.GetAPIReader(), served, installed), optIns(mgr.GetAPIReader(), missing)...)
 	if err := mgr.Add(&optionalWatch{cfg: cfg, missing: awaited, clock: opts.Clock}); err != nil {
 		return nil, err
 	}
@@ -196,7 +196,23 @@ func cacheOptions(kinds []Registration, namespaces []string) cache.Options {
 			addToCache(opts, object, Ours())
 		}
 	}
+	for _, kind := range kinds {
+		for _, object := range kind.Peers {
+			if !isCached(opts, object) {
+				addToCache(opts, object, Ours())
+			}
+		}
+	}
 	return opts
+}
+
+func isCached(opts cache.Options, object client.Object) bool {
+	for other := range opts.ByObject {
+		if reflect.TypeOf(other) == reflect.TypeOf(object) {
+			return true
+		}
+	}
+	return false
 }
 
 // inNamespaces returns the cache configuration for some namespaces. With no namespaces it does not limit the cache.

@@ -143,3 +143,28 @@ func TestACachedNodeIsWithoutWhatNoKindReads(t *testing.T) {
 		t.Errorf("what is no node: %v (%v), expected it to pass", other, err)
 	}
 }
+
+func TestPeersAreCachedAsTheirOwnKindDeclares(t *testing.T) {
+	user := Registration{Cache: func() map[client.Object]cache.ByObject { return nil }, Peers: map[string]client.Object{"services": &corev1.Service{}}}
+	owner := caching(map[client.Object]cache.ByObject{&corev1.Service{}: {}})
+	for name, test := range map[string]struct {
+		kinds []Registration
+		ours  bool
+	}{
+		"without their kind": {[]Registration{user}, true},
+		"with their kind":    {[]Registration{user, owner}, false},
+	} {
+		opts := cacheOptions(test.kinds, nil)
+		if len(opts.ByObject) != 1 {
+			t.Fatalf("%s: expected one cache of Services, got %d", name, len(opts.ByObject))
+		}
+		for _, by := range opts.ByObject {
+			if (by.Label != nil) != test.ours {
+				t.Errorf("%s: expected only ours: %t, got the selector %v", name, test.ours, by.Label)
+			}
+		}
+	}
+	if left := without([]Registration{user}, map[string]bool{"services": false}); len(left[0].Peers) != 0 || len(user.Peers) != 1 {
+		t.Errorf("expected peers that are not installed to be left out, got %v", left[0].Peers)
+	}
+}

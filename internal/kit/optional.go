@@ -36,8 +36,28 @@ func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) 
 			// A CRD that is being deleted counts as not installed, because an informer for it would never sync.
 			installed[name] = err == nil && crd.DeletionTimestamp == nil && serves(reader, object)
 		}
+		if err := peers(ctx, reader, kind, installed); err != nil {
+			return nil, err
+		}
 	}
 	return installed, nil
+}
+
+// peers records whether the peers of a kind are installed. The CRDs of another product, such as OpenShift, do not count.
+func peers(ctx context.Context, reader client.Reader, kind Registration, installed map[string]bool) error {
+	why, err := whyUnserved(ctx, reader, kind.peers())
+	if err != nil {
+		return err
+	}
+	for name := range kind.Peers {
+		installed[name] = why == ""
+	}
+	return nil
+}
+
+// peers returns the CRDs of the kind's peers as if they were those of a kind.
+func (r Registration) peers() Registration {
+	return Registration{CRDs: slices.Sorted(maps.Keys(r.Peers))}
 }
 
 // serves reports whether the API server serves the version of a type that opcrew uses. The CRD of an old installation
@@ -57,15 +77,30 @@ type awaitedCRD struct {
 	usable func(ctx context.Context) bool
 }
 
-// lacking returns the optional CRDs that are not installed.
-func lacking(installed map[string]bool) []awaitedCRD {
+// lacking returns the CRDs of optional types and of peers that are not installed.
+func lacking(reader client.Reader, kinds []Registration, installed map[string]bool) []awaitedCRD {
 	var out []awaitedCRD
-	for name, there := range installed {
-		if !there {
-			out = append(out, awaitedCRD{name, func(context.Context) bool { return true }})
+	for _, kind := range kinds {
+		for name := range kind.Optional {
+			if !installed[name] {
+				out = append(out, awaitedCRD{name, func(context.Context) bool { return true }})
+			}
+		}
+		for name := range kind.Peers {
+			if !installed[name] {
+				out = append(out, awaitedCRD{name, areOurs(reader, kind.peers())})
+			}
 		}
 	}
 	return out
+}
+
+// areOurs returns a function that reports whether all CRDs of a kind are installed, and are those of opcrew.
+func areOurs(reader client.Reader, kind Registration) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		why, err := whyUnserved(ctx, reader, kind)
+		return err == nil && why == ""
+	}
 }
 
 // optIns returns the CRDs of the kinds that the process serves as soon as all CRDs of the kind are installed.
@@ -75,23 +110,20 @@ func optIns(reader client.Reader, missing []unserved) []awaitedCRD {
 		if !kind.OptIn {
 			continue
 		}
-		usable := func(ctx context.Context) bool {
-			why, err := whyUnserved(ctx, reader, kind.Registration)
-			return err == nil && why == ""
-		}
 		for _, name := range kind.CRDs {
-			out = append(out, awaitedCRD{name, usable})
+			out = append(out, awaitedCRD{name, areOurs(reader, kind.Registration)})
 		}
 	}
 	return out
 }
 
-// without returns the kinds without the optional types that are not installed.
+// without returns the kinds without the optional types and the peers that are not installed.
 func without(kinds []Registration, installed map[string]bool) []Registration {
-	out := slices.Clone(kinds)
+	out, missing := slices.Clone(kinds), func(name string, _ client.Object) bool { return !installed[name] }
 	for i := range out {
-		out[i].Optional = maps.Clone(out[i].Optional)
-		maps.DeleteFunc(out[i].Optional, func(name string, _ client.Object) bool { return !installed[name] })
+		out[i].Optional, out[i].Peers = maps.Clone(out[i].Optional), maps.Clone(out[i].Peers)
+		maps.DeleteFunc(out[i].Optional, missing)
+		maps.DeleteFunc(out[i].Peers, missing)
 	}
 	return out
 }

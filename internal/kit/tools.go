@@ -41,6 +41,9 @@ type Registration struct {
 	// Optional maps CRD names to empty objects of types that the kind uses only if the cluster has them, such as
 	// HTTPRoute. The cache holds the objects of these types that opcrew created.
 	Optional map[string]client.Object
+	// Peers is like Optional, for the types of an opt-in kind. They count as installed if all of their CRDs are those of
+	// opcrew. Where the process serves the opt-in kind too, the cache holds what that kind declares.
+	Peers map[string]client.Object
 	// Outside describes the limits of the kind while the process runs outside the cluster; "" if there are none.
 	Outside string
 	// AddToScheme registers the types that the kind reads and writes.
@@ -79,7 +82,7 @@ type Tools struct {
 	Namespace string
 	// Namespaces lists the namespaces that the process serves; empty means all.
 	Namespaces []string
-	// Installed maps the CRD names of optional types to whether they are installed.
+	// Installed maps the CRD names of optional types and of peers to whether they are installed.
 	Installed map[string]bool
 
 	metrics    *sharedMetrics

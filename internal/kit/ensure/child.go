@@ -24,6 +24,9 @@ type Child struct {
 	// ReplaceOn lists dotted paths of immutable fields. If one of these fields differs, Ensure deletes the child, and
 	// creates it again when it is gone.
 	ReplaceOn []string
+	// Whole lists dotted paths of maps in custom resources that opcrew owns as a whole, such as label selectors. A key
+	// that another manager adds there counts as drift. The CRD must mark the map as atomic.
+	Whole []string
 	// Once marks a child that cannot be changed, such as a Pod. Ensure creates it if it does not exist, and never
 	// compares or applies it again.
 	Once bool

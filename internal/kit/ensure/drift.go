@@ -57,11 +57,34 @@ func (c *comparer) drift(in *intent, live client.Object) (*fieldpath.Set, error)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s: %w", in.Ref, err)
 	}
-	changed := diff.Removed.Union(diff.Modified).Union(diff.Added)
+	changed := diff.Removed.Union(diff.Modified).Union(diff.Added).Union(in.extended(found))
 	if changed.Empty() {
 		return nil, nil
 	}
 	return changed, nil
+}
+
+// extended returns the paths in Child.Whole where the live object has another value than the declaration.
+func (in *intent) extended(live *typed.TypedValue) *fieldpath.Set {
+	out := fieldpath.NewSet()
+	content, _ := live.AsValue().Unstructured().(map[string]any)
+	for _, path := range in.child.Whole {
+		declared, _, _ := unstructured.NestedFieldNoCopy(in.object.Object, split(path)...)
+		found, _, _ := unstructured.NestedFieldNoCopy(content, split(path)...)
+		if !equal(declared, found) {
+			out.Insert(fieldpath.MakePathOrDie(parts(path)...))
+		}
+	}
+	return out
+}
+
+// parts returns the fields of a dotted path.
+func parts(path string) []any {
+	var out []any
+	for _, field := range split(path) {
+		out = append(out, field)
+	}
+	return out
 }
 
 // normalised returns the declaration as the API server would return it: with canonical quantities, and without zero

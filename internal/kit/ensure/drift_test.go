@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 type declaring = func(*appsv1ac.DeploymentApplyConfiguration, *corev1ac.ContainerApplyConfiguration)
@@ -153,5 +155,34 @@ func TestAnotherSpellingOfAValueIsNoDrift(t *testing.T) {
 				t.Errorf("drift at %q, expected none", drift)
 			}
 		})
+	}
+}
+
+func TestAKeyThatAnotherManagerAddsToAWholeMapIsDrift(t *testing.T) {
+	declared := map[string]any{"apiVersion": "example.com/v1", "kind": "Fleet", "metadata": map[string]any{"name": "f"},
+		"spec": map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}, "none": map[string]any{}}}
+	child := Child{Object: client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: declared}), Whole: []string{"spec.selector", "spec.none"}}
+	for name, test := range map[string]struct {
+		change func(spec map[string]any)
+		want   string
+	}{
+		"nothing":           {func(map[string]any) {}, ""},
+		"a field beside it": {func(spec map[string]any) { spec["paused"] = true }, ""},
+		"a key deep in it": {func(spec map[string]any) {
+			spec["selector"].(map[string]any)["matchLabels"].(map[string]any)["c"] = "d"
+		}, "selector"},
+		"another field of it":   {func(spec map[string]any) { spec["selector"].(map[string]any)["matchExpressions"] = []any{} }, "selector"},
+		"a key in an empty one": {func(spec map[string]any) { spec["none"].(map[string]any)["c"] = "d" }, "none"},
+	} {
+		in := mustDeclare(t, shop(), child)
+		live := &unstructured.Unstructured{Object: in.object.DeepCopy().Object}
+		test.change(live.Object["spec"].(map[string]any))
+		drift, err := newComparer(clientgoscheme.Scheme).drift(in, live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (drift == nil) != (test.want == "") || drift != nil && !strings.Contains(drift.String(), test.want) {
+			t.Errorf("%s: expected drift of %q, got %v", name, test.want, drift)
+		}
 	}
 }
