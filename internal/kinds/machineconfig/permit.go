@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"slices"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	inforce "github.com/opcrew/opcrew/internal/guard/policy"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/render"
 )
 
@@ -31,7 +31,7 @@ type requester struct {
 // permit checks whether the requesters of the pool and of its MachineConfigs may configure machines of the pool, and
 // read the Secrets that are used. Admission checked this before, but labels and rights may have changed since.
 func (r *poolReconciler) permit(ctx context.Context, pool *mcfgv1.MachineConfigPool, configs []mcfgv1.MachineConfig, uses []render.SecretUse) (*problem, error) {
-	if bound, err := r.isBound(ctx); err != nil || !bound {
+	if bound, err := inforce.InForce(ctx, r.Live, policy); err != nil || !bound {
 		return &problem{mcfgv1.ReasonPolicyMissing, "the admission policy " + policy + " is not in force, so opcrew cannot know who requested a configuration: " +
 			"apply config/machineconfig"}, err
 	}
@@ -121,20 +121,6 @@ func requesterOf(object client.Object) *requester {
 		return nil
 	}
 	return out
-}
-
-// isBound reports whether the API server enforces the admission policy.
-func (r *poolReconciler) isBound(ctx context.Context) (bool, error) {
-	rule, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
-	for _, object := range []client.Object{rule, binding} {
-		if err := r.Live.Get(ctx, client.ObjectKey{Name: policy}, object); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
-	}
-	fails := rule.Spec.FailurePolicy == nil || *rule.Spec.FailurePolicy == admissionv1.Fail
-	everywhere := binding.Spec.MatchResources == nil && binding.Spec.PolicyName == policy
-	denies := len(binding.Spec.ValidationActions) > 0 && binding.Spec.ValidationActions[0] == admissionv1.Deny
-	return fails && everywhere && denies && rule.DeletionTimestamp == nil && binding.DeletionTimestamp == nil, nil
 }
 
 // mentions reports whether an object is responsible for the use of a key of a Secret: a MachineConfig that refers to
