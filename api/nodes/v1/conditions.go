@@ -20,6 +20,9 @@ const (
 	// NodePoolHandlerAvailable reports whether the container runtimes of the pool's nodes offer the handler in
 	// spec.handler.
 	NodePoolHandlerAvailable = "HandlerAvailable"
+	// NodePoolConfigured has the status, reason and message of condition Ready of the pool's MachineConfigPool, or
+	// reports why there is none. It exists only while spec.machineConfigSelector is set.
+	NodePoolConfigured = "Configured"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -48,4 +51,9 @@ const (
 	ReasonHandlerOffered = "HandlerOffered"
 	// ReasonDryRun: the pool has DryRunAnnotation, so the operator only shows what it would change.
 	ReasonDryRun = "DryRun"
+	// ReasonMachineConfigMissing: spec.machineConfigSelector is set, and MachineConfig of opcrew is not installed.
+	ReasonMachineConfigMissing = "MachineConfigMissing"
+	// ReasonPolicyMissing: the admission policy about spec.machineConfigSelector is not in force, so the operator does
+	// not trust the recorded requester.
+	ReasonPolicyMissing = "PolicyMissing"
 )

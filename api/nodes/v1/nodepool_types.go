@@ -69,6 +69,7 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a label's key must be [prefix/]name; the prefix is a lower-case DNS name, and the name has at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/') || k.matches('^([^/]*[.])?node-restriction[.]kubernetes[.]io/') || k == 'node.kubernetes.io/exclude-from-external-load-balancers')",message="labels under kubernetes.io and k8s.io are reserved for Kubernetes; use your own domain in the key, or node-restriction.kubernetes.io/ for labels that a kubelet must not change"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?opcrew[.]io/'))",message="labels under opcrew.io are reserved for the operator; use your own domain in the key"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('machineconfiguration.openshift.io/'))",message="labels under machineconfiguration.openshift.io are reserved for MachineConfig; use your own domain in the key"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
 	// annotations are set on every node of the pool. All annotations of a node together may have 256 KiB, including
@@ -77,6 +78,7 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.indexOf('/') <= 253 && k.matches('^([a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="an annotation's key must be [prefix/]name; the prefix is a lower-case DNS name, and the name has at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or digit"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.matches('^([^/]*[.])?((kubernetes|k8s|opcrew)[.]io)/'))",message="a pool cannot set annotations under kubernetes.io, k8s.io and opcrew.io; use your own domain in the key"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('machineconfiguration.openshift.io/'))",message="annotations under machineconfiguration.openshift.io are orders to machine agents and their reports; use your own domain in the key"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 
 	// nodeSelector adds every node that has all of these labels to the pool, and the operator gives it the pool's role
@@ -106,6 +108,15 @@ type NodePoolSpec struct {
 	// is one with the label node-role.kubernetes.io/control-plane.
 	// +optional
 	AllowNoExecuteOnControlPlane bool `json:"allowNoExecuteOnControlPlane,omitempty"`
+
+	// machineConfigSelector configures the hosts of the pool's nodes with the MachineConfigs that it selects. The
+	// operator then keeps a MachineConfigPool with the name of the pool, whose nodes are those with the pool's role
+	// label; other fields of it, such as paused and maxUnavailable, are yours. An empty selector selects no
+	// MachineConfig. Who sets this field is root on the nodes, and needs the verb apply on resource machines of group
+	// machineconfiguration.openshift.io. If the field is removed, the MachineConfigPool is deleted, and hosts keep
+	// their configuration. The field needs make install-machineconfig.
+	// +optional
+	MachineConfigSelector *metav1.LabelSelector `json:"machineConfigSelector,omitempty"`
 }
 
 // LabelValue is the value of a node label.
@@ -119,6 +130,7 @@ type AnnotationValue string
 
 // Taint keeps pods that do not tolerate it away from the nodes of the pool.
 // +kubebuilder:validation:XValidation:rule="!self.key.matches('^([^/]*[.])?opcrew[.]io/')",message="taints under opcrew.io are reserved for the operator; use your own domain in the key"
+// +kubebuilder:validation:XValidation:rule="self.key != 'UpdateInProgress'",message="the taint UpdateInProgress is reserved for MachineConfig, which marks nodes that have still to change with it; use your own key"
 // +kubebuilder:validation:XValidation:rule="!(self.key.startsWith('node.kubernetes.io/') && self.key != 'node.kubernetes.io/out-of-service') && !self.key.startsWith('node.cloudprovider.kubernetes.io/')",message="taints under node.kubernetes.io/ and node.cloudprovider.kubernetes.io/ are set by Kubernetes itself; use your own domain in the key"
 // +kubebuilder:validation:XValidation:rule="self.key != 'node-role.kubernetes.io/control-plane' && self.key != 'node-role.kubernetes.io/master'",message="control plane taints are reserved for the installer of the cluster; use your own key"
 type Taint struct {

@@ -7,6 +7,7 @@ package v1
 
 import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
 // NodePoolSpecApplyConfiguration represents a declarative configuration of the NodePoolSpec type for use
@@ -36,6 +37,13 @@ type NodePoolSpecApplyConfiguration struct {
 	// Such a taint evicts every pod that does not tolerate it, regardless of PodDisruptionBudgets. A control plane node
 	// is one with the label node-role.kubernetes.io/control-plane.
 	AllowNoExecuteOnControlPlane *bool `json:"allowNoExecuteOnControlPlane,omitempty"`
+	// machineConfigSelector configures the hosts of the pool's nodes with the MachineConfigs that it selects. The
+	// operator then keeps a MachineConfigPool with the name of the pool, whose nodes are those with the pool's role
+	// label; other fields of it, such as paused and maxUnavailable, are yours. An empty selector selects no
+	// MachineConfig. Who sets this field is root on the nodes, and needs the verb apply on resource machines of group
+	// machineconfiguration.openshift.io. If the field is removed, the MachineConfigPool is deleted, and hosts keep
+	// their configuration. The field needs make install-machineconfig.
+	MachineConfigSelector *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -120,5 +128,13 @@ func (b *NodePoolSpecApplyConfiguration) WithOverhead(value *OverheadApplyConfig
 // If called multiple times, the AllowNoExecuteOnControlPlane field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithAllowNoExecuteOnControlPlane(value bool) *NodePoolSpecApplyConfiguration {
 	b.AllowNoExecuteOnControlPlane = &value
+	return b
+}
+
+// WithMachineConfigSelector sets the MachineConfigSelector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MachineConfigSelector field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithMachineConfigSelector(value *metav1.LabelSelectorApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.MachineConfigSelector = value
 	return b
 }
