@@ -64,6 +64,8 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 		"Namespace/" + deployed, "Namespace/opcrew-activities", "PriorityClass/opcrew-microservices",
 		"MutatingAdmissionPolicy/opcrew-activity-requester", "MutatingAdmissionPolicyBinding/opcrew-activity-requester",
 		"ValidatingAdmissionPolicy/opcrew-activity-rights", "ValidatingAdmissionPolicyBinding/opcrew-activity-rights",
+		"MutatingAdmissionPolicy/opcrew-nodepool-requester", "MutatingAdmissionPolicyBinding/opcrew-nodepool-requester",
+		"ValidatingAdmissionPolicy/opcrew-nodepool-rights", "ValidatingAdmissionPolicyBinding/opcrew-nodepool-rights",
 	}
 	wanted = append(wanted, "MutatingAdmissionPolicy/opcrew-requester", "MutatingAdmissionPolicyBinding/opcrew-requester")
 	for _, name := range []string{

@@ -33,6 +33,7 @@ func undefended(t *testing.T) *cluster {
 			t.Fatalf("removing the policies: %v", err)
 		}
 	}
+	awaitNoPolicies(t, c)
 	all := &rbacv1.ClusterRole{Rules: []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}}}
 	all.Name = "everything"
 	if err := c.env.Client.Create(t.Context(), all); err != nil {

@@ -18,6 +18,7 @@ const (
 	schema      defence = "schema: the CRD refuses it"
 	rbac        defence = "rbac: the roles for users do not allow it"
 	policies    defence = "activity: opcrew-activity-rights refuses it"
+	machines    defence = "machines: opcrew-nodepool-rights refuses it, also before MachineConfig is installed"
 	ownership   defence = "ownership: opcrew leaves objects of others alone"
 	imageCheck  defence = "image: an invalid image reaches no pod"
 	clientKeys  defence = "diva keys: clients mount no key that logs in"
@@ -71,7 +72,7 @@ type report struct {
 
 // attacks returns the attacks of all groups.
 func attacks() []attack {
-	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), secretAttacks(), claimAttacks(), borrowAttacks(), referenceAttacks(), ownerAttacks(),
+	return slices.Concat(podAttacks(), sideContainerAttacks(), requesterAttacks(), secretAttacks(), claimAttacks(), borrowAttacks(), referenceAttacks(), machineAttacks(), ownerAttacks(),
 		finalizerAttacks(), placementAttacks(), injectionAttacks(), floodAttacks(), bombAttacks(), tenantAttacks(), storeAttacks())
 }
 
