@@ -25,8 +25,9 @@ import (
 
 // Read MachineConfigs, and create and delete those that are rendered for a pool.
 // +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigs,verbs=get;list;watch;create;patch;delete
-// Read MachineConfigPools, and write the rendered configuration into their spec.
-// +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigpools,verbs=get;list;watch;patch
+// Read MachineConfigPools, and write the rendered configuration into their spec. Create and delete the MachineConfigPool
+// of a NodePool with spec.machineConfigSelector.
+// +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigpools,verbs=get;list;watch;create;patch;delete
 // Write the status of MachineConfigPools.
 // +kubebuilder:rbac:groups=machineconfiguration.openshift.io,resources=machineconfigpools/status,verbs=patch
 // Set owner references on rendered MachineConfigs that block the deletion of their pool until they are gone.

@@ -3,7 +3,8 @@
 
 // Package nodepool reconciles NodePools: sets of nodes with the same labels, taints and annotations, and a RuntimeClass
 // that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another
-// reconciler (plan.go, status.go) handles NodePools and writes their RuntimeClass and status.
+// reconciler (plan.go, status.go) handles NodePools and writes their children and status: the RuntimeClass, and the
+// MachineConfigPool of a NodePool with spec.machineConfigSelector (configpool.go).
 package nodepool
 
 import (
@@ -11,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/opcrew/opcrew/api/common"
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -38,6 +41,8 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=nodepools.nodes.lailin.xyz,verbs=get
 // Find out whether MachineConfig is installed, and notice when it gets installed.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get;list;watch
+// Check whether the admission policy that records who set spec.machineConfigSelector is in force.
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-nodepool-rights,verbs=get
 // Manage the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
@@ -50,7 +55,11 @@ func Kind() kit.Registration {
 		Name:        "nodepool",
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
-		AddToScheme: nodesv1.AddToScheme,
+		AddToScheme: addToScheme,
+		Peers: map[string]client.Object{
+			configsCRD:     &mcfgv1.MachineConfig{},
+			configPoolsCRD: &mcfgv1.MachineConfigPool{},
+		},
 		Cache: func() map[client.Object]cache.ByObject {
 			return map[client.Object]cache.ByObject{
 				&nodesv1.NodePool{}: {},
@@ -63,6 +72,13 @@ func Kind() kit.Registration {
 		},
 		Setup: setup,
 	}
+}
+
+func addToScheme(scheme *runtime.Scheme) error {
+	if err := nodesv1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	return mcfgv1.AddToScheme(scheme)
 }
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
@@ -112,7 +128,11 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
 		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	pools := ctrl.NewControllerManagedBy(mgr)
+	if tools.Installed[configPoolsCRD] {
+		pools.Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(sameName))
+	}
+	return pools.
 		Named("nodepool").
 		For(&nodesv1.NodePool{}).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(sameName)).

@@ -43,6 +43,7 @@ type facts struct {
 	// run.
 	preview []*member
 	pods    []corev1.Pod // only read if a preview needs them
+	config  configFacts
 }
 
 // member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should
@@ -53,7 +54,7 @@ type member struct {
 	belongs bool // false if the node left the pool but still has its settings
 }
 
-// Observe reads all NodePools, the nodes that belong or belonged to this pool, and its RuntimeClass.
+// Observe reads all NodePools, the nodes that belong or belonged to this pool, and its children.
 func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (facts, error) {
 	f := facts{refusals: r.refusals.snapshot(pool.Name)}
 	var err error
@@ -64,6 +65,9 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 		return f, err
 	}
 	if f.class, err = r.runtimeClass(ctx, pool.Name); err != nil {
+		return f, err
+	}
+	if f.config, err = r.observeConfig(ctx, pool); err != nil {
 		return f, err
 	}
 	if pool.DeletionTimestamp != nil && len(f.nodes) == 0 {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -19,33 +21,43 @@ import (
 // finalizer keeps a deleted NodePool until opcrew has removed its settings from every node.
 const finalizer = "opcrew.io/nodepool"
 
+// policyWait is the time between two looks at an admission policy that is missing, whose creation causes no event.
+const policyWait = time.Minute
+
 // decision holds what is decided about a NodePool.
 type decision struct {
 	conflicts []nodesv1.Conflict
+	config    configDecision
 }
 
-// Decide returns the conflicts of the NodePool with other owners.
+// Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool.
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
-	return decision{conflicts: conflictsOf(pool.Name, f.nodes)}
+	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config)}
 }
 
-// Plan declares the RuntimeClass of a NodePool. If the NodePool is being deleted and its settings are no longer on any
-// node, Plan removes the finalizer. nodeReconciler plans the changes of nodes.
+// Plan declares the RuntimeClass and the MachineConfigPool of a NodePool. If the NodePool is being deleted and its
+// settings are no longer on any node, Plan removes the finalizer. nodeReconciler plans the changes of nodes.
 func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.Plan {
+	var plan kit.Plan
+	if d.config.dropped {
+		plan.Prune = []client.ObjectList{&mcfgv1.MachineConfigPoolList{}}
+	}
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
-			return kit.Plan{Release: finalizer}
+			plan.Release = finalizer
 		}
-		return kit.Plan{}
+		return plan
 	}
-	return kit.Plan{
-		Hold:      nodestate.DryRun(pool),
-		Finalizer: finalizer,
-		Children: []ensure.Child{{
-			Object:    runtimeClass(pool, selectorLabels(pool, d.conflicts), tolerations(pool, f.nodes)),
-			ReplaceOn: []string{"handler"},
-		}},
+	plan.Hold = nodestate.DryRun(pool)
+	plan.Finalizer = finalizer
+	plan.Children = append([]ensure.Child{{
+		Object:    runtimeClass(pool, selectorLabels(pool, d.conflicts), tolerations(pool, f.nodes)),
+		ReplaceOn: []string{"handler"},
+	}}, d.config.children(pool)...)
+	if p := d.config.problem; p != nil && p.reason == nodesv1.ReasonPolicyMissing {
+		plan.LookAgain(policyWait)
 	}
+	return plan
 }
 
 // selectorLabels returns the node selector of the RuntimeClass: the role label and the labels of the NodePool. It

@@ -52,6 +52,8 @@ type previewInput struct {
 	class   *nodev1.RuntimeClass
 	// classChanges is true if the RuntimeClass of the NodePool would change too.
 	classChanges bool
+	// configChange describes how the MachineConfigPool of the NodePool would change; "" if it would not.
+	configChange string
 }
 
 // preview returns what opcrew would change if the NodePool were neither paused nor in dry run.
@@ -59,6 +61,9 @@ func preview(pool *nodesv1.NodePool, in previewInput) *nodesv1.Preview {
 	out := &nodesv1.Preview{}
 	if in.classChanges {
 		out.Changes = append(out.Changes, classChange(pool, in.class))
+	}
+	if in.configChange != "" {
+		out.Changes = append(out.Changes, in.configChange)
 	}
 	var lines []string // descriptions of changes, in the order in which they first occur
 	nodes := map[string][]string{}

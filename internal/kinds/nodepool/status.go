@@ -24,6 +24,7 @@ var blockers = []condition.Blocker{
 	condition.WhenTrue(nodesv1.NodePoolConflict),
 	condition.Unless(nodesv1.NodePoolNodesUpdated),
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
+	condition.Unless(nodesv1.NodePoolConfigured),
 }
 
 // Report fills in the status from the facts and the outcome of the plan.
@@ -32,12 +33,16 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	count(status, f.nodes)
 	status.Conflicts = slices.Clip(d.conflicts[:min(len(d.conflicts), maxConflicts)])
 	set := condition.Set{Conditions: &status.Conditions, Generation: pool.Generation, Now: done.Now}
-	reportClass(set, pool, done)
+	class, config := apart(done)
+	reportClass(set, pool, class)
 	reportConflicts(set, d.conflicts)
 	reportNodes(set, pool.Name, f.nodes, f.refusals)
 	reportHandler(set, pool.Handler(), f.nodes)
+	reportConfig(set, pool, f.config, d.config, config)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
-	reportFrozen(set, pool, previewInput{members: f.preview, pods: f.pods, class: f.class, classChanges: done.Held > 0})
+	reportFrozen(set, pool, previewInput{
+		members: f.preview, pods: f.pods, class: f.class, classChanges: class.Held > 0, configChange: configChange(pool, d.config, config),
+	})
 	reportDeletion(set, pool, max(len(f.nodes), f.held))
 	status.Status = 503
 	if ready(status) {

@@ -185,9 +185,9 @@ func classReported(object client.Object) int64 {
 	return c.ObservedGeneration
 }
 
-// sameName enqueues the NodePool that has the same name as a RuntimeClass.
-func sameName(_ context.Context, class client.Object) []reconcile.Request {
-	return []reconcile.Request{request(class.GetName())}
+// sameName enqueues the NodePool that has the same name as a RuntimeClass or a MachineConfigPool.
+func sameName(_ context.Context, object client.Object) []reconcile.Request {
+	return []reconcile.Request{request(object.GetName())}
 }
 
 func request(name string) reconcile.Request {
