@@ -106,6 +106,14 @@ func (m *machines) alone() <-chan error {
 }
 
 func (m *machines) needsMachineConfig() {
+	operator.Until(m, "the API server records requesters, also without MachineConfig", func() error {
+		trial := configuring("trial")
+		err := m.Client.Create(m.Context(), trial, client.DryRunAll)
+		if err == nil && trial.Annotations[common.RequesterAnnotation] == "" {
+			err = errors.New("no policy records the requester yet")
+		}
+		return err
+	})
 	m.must(m.Client.Create(m.Context(), configuring("gold")))
 	m.await("gold", nodesv1.NodePoolReady, "False MachineConfigMissing", "make install-machineconfig")
 	m.await("gold", nodesv1.NodePoolRuntimeClassReady, "True AsDeclared")
