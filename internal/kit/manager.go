@@ -29,6 +29,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard/podsecurity"
 	"github.com/opcrew/opcrew/internal/guard/rights"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/kit/trim"
 )
 
 // Options configures one process of the operator.
@@ -183,7 +184,7 @@ func managerOptions(scheme *runtime.Scheme, kinds []Registration, opts Options) 
 func cacheOptions(kinds []Registration, namespaces []string) cache.Options {
 	opts := cache.Options{
 		ByObject:                    map[client.Object]cache.ByObject{},
-		DefaultTransform:            Trim,
+		DefaultTransform:            trim.Object,
 		ReaderFailOnMissingInformer: true,
 		NewInformer:                 newInformer,
 	}

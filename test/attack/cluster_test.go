@@ -19,6 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds"
 	"github.com/opcrew/opcrew/internal/kinds/etcdcluster"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/trim"
 	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -69,7 +70,7 @@ func start(t *testing.T, crds string, adjust func(kit.Registration) kit.Registra
 			t.Fatal(err)
 		}
 	}
-	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles(), trim: kit.Trim}
+	c := &cluster{env: testenv.Start(t, testenv.Options{CRDs: []string{crds}, Scheme: scheme, NodeGrace: 5 * time.Minute}), dials: d, roles: userRoles(), trim: trim.Object}
 	keepOffControlPlane(t, c.env)
 	for layer := range layers {
 		operator.New(c.env, layers[layer]...).CheckingOperator(t)

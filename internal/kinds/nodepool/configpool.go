@@ -32,8 +32,8 @@ type configDecision struct {
 
 type problem struct{ reason, message string }
 
-// decideConfig decides about the MachineConfigPool of a NodePool. Whoever is its recorded requester decides what runs as
-// root on the nodes, so it is written only if the API server has recorded that user.
+// decideConfig decides about the MachineConfigPool of a NodePool. Its recorded requester decides what runs as root on
+// the nodes, so it is written only if the API server has recorded that user.
 func decideConfig(pool *nodesv1.NodePool, f configFacts) configDecision {
 	asked := pool.Spec.MachineConfigSelector != nil
 	switch leaves := "; MachineConfigPool " + pool.Name + " stays as it is"; {

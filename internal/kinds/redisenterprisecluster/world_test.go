@@ -20,6 +20,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/desired"
 	"github.com/opcrew/opcrew/internal/kinds/redisenterprisecluster/tuning"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/trim"
 	"github.com/opcrew/opcrew/internal/stores/redis"
 	"github.com/opcrew/opcrew/internal/workload"
 )
@@ -107,7 +108,7 @@ func (s *scene) addPod(i int) {
 			Name: name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
-	_, _ = kit.Trim(pod) // the operator's cache removes the same parts of pods
+	_, _ = trim.Object(pod) // the operator's cache removes the same parts of pods
 	s.Pods[pod.Name] = pod
 	for _, name := range []string{"h", "g"} {
 		id := fmt.Sprintf("%s%d", name, i)

@@ -355,7 +355,7 @@ func (m *machines) gone(object client.Object) {
 	m.Helper()
 	operator.Until(m, object.GetName()+" is gone", func() error {
 		if err := m.Client.Get(m.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it exists, with finalizers %v (%v)", object.GetFinalizers(), err)
+			return fmt.Errorf("it exists, with finalizers %v (%w)", object.GetFinalizers(), err)
 		}
 		return nil
 	})

@@ -1,7 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package kit
+// Package trim removes from objects what the cache of the operator need not hold.
+package trim
 
 import (
 	"strings"
@@ -14,9 +15,9 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 )
 
-// Trim is the transform function of the cache. It removes managed fields, and those large parts of Pods, ReplicaSets
-// and Nodes that no kind reads. If a kind needs another field, change Trim to keep this field.
-func Trim(object any) (any, error) {
+// Object is the transform function of the cache. It removes managed fields, and those large parts of Pods, ReplicaSets
+// and Nodes that no kind reads. If a kind needs another field, change Object to keep this field.
+func Object(object any) (any, error) {
 	switch o := object.(type) {
 	case *corev1.Pod:
 		trimPod(o)
