@@ -18,8 +18,8 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
 
-// TestANodeWithSystemdKeepsItsDiskAndNothingElseWhenItReboots needs root, and Debian's mirrors the first time. It runs
-// next to a cluster.
+// TestANodeWithSystemdKeepsItsDiskAndNothingElseWhenItReboots needs root. Its first run downloads packages
+// from Debian's mirrors. A local cluster may run at the same time.
 func TestANodeWithSystemdKeepsItsDiskAndNothingElseWhenItReboots(t *testing.T) {
 	h := startHost(t)
 	if got := h.run(t, "cat", "/proc/1/comm"); got != "systemd" {

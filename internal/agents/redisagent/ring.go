@@ -66,8 +66,8 @@ func (r ring) row(n clusternodes.Node) row {
 	return out
 }
 
-// place returns whether a server is the primary (home) or the replica (guest) of its pod. That follows from its port,
-// because the ports are the same in all pods.
+// place returns which of the two servers of a pod this is: home or guest. Each place has the same port in all pods. A
+// failover changes the role of a server, but not its place.
 func (r ring) place(n clusternodes.Node) string {
 	_, port, _ := net.SplitHostPort(n.Address)
 	switch port {

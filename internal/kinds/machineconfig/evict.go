@@ -40,7 +40,8 @@ func (s *shared) evict(ctx context.Context, node *corev1.Node, pods []drain.Pod)
 // errEvict marks the failure of an eviction, which the pool reports as a blocked drain.
 var errEvict = errors.New("evict pod")
 
-// evictAll tries all pods, because a refusal of one says nothing about the others. The next look names the refusals.
+// evictAll tries every pod, because one refused eviction says nothing about the other pods. The refusals are kept for
+// the next observeDrain, which reports them.
 func (s *shared) evictAll(ctx context.Context, node string, pods []drain.Pod) error {
 	refused, errs := map[types.UID]string{}, []error{}
 	for _, pod := range pods {

@@ -27,7 +27,7 @@ const (
 	// keyNamespace has the Secrets with keys. They are not in the namespace of the configurations, because each machine
 	// agent can read all Secrets there, and could guess short secrets with a key.
 	keyNamespace = "opcrew-machine-keys"
-	// keyPrefix begins the names of the Secrets with keys.
+	// keyPrefix is the prefix of the names of the Secrets that hold keys.
 	keyPrefix = "hash-key-"
 )
 

@@ -21,7 +21,7 @@ const (
 
 // Report is what the machine agent reports about its work.
 type Report struct {
-	// Config is the configuration that the report, and the annotation State, are about.
+	// Config is the configuration that this report and the state annotation of the node refer to.
 	Config string `json:"config"`
 	Phase  Phase  `json:"phase"`
 	// Message says what is wrong, or why the change was confirmed.

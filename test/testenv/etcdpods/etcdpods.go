@@ -32,7 +32,7 @@ const (
 	voterLabel      = "etcd.opcrew.io/voter"
 )
 
-// Kubelets runs the fake etcd members of pods.
+// Kubelets stands in for the kubelets: it runs a fake etcd member for each pod.
 type Kubelets struct {
 	World  *etcdtest.World
 	client client.Client

@@ -122,7 +122,7 @@ func keptRecord(r ledger.Record) ledger.Record {
 	return r
 }
 
-// save writes nothing if the ledger is on disk already, so that a repeated application is quiet.
+// save writes the ledger only if it has changed, so applying the same configuration again writes nothing.
 func (h *Host) save(old, l ledger.Ledger) error {
 	before, err := ledger.Encode(old)
 	if err != nil {

@@ -83,7 +83,7 @@ func (r *Reader) Digests(ctx context.Context, of client.ObjectKey, pods []*corev
 	return out
 }
 
-// Forget drops the digests of the pods of a Diva.
+// Forget drops what the Reader remembers about the SSH files of the pods of a Diva.
 func (r *Reader) Forget(key client.ObjectKey) { r.known.Forget(key) }
 
 // Role returns the role of a pod: client or manager.

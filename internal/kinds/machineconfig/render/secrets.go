@@ -28,7 +28,7 @@ type SecretUse struct {
 	Field string
 	// Path is the path of the file on the host.
 	Path string
-	// Append is the position in the file's list append; -1 for its contents.
+	// Append is the index in the list "append" of the Ignition file; -1 if the place is its "contents".
 	Append int
 
 	resource types.Resource

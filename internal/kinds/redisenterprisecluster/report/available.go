@@ -23,7 +23,7 @@ func (in Ring) reportAvailable(set condition.Set, c *redisv1alpha1.RedisEnterpri
 	complete, reason, text := served(in.Servers, in.unserved(), in.refusing())
 	if complete {
 		if slots, by := ring.OwnerUnknown(in.View, in.Decision.Ring); len(slots) > 0 {
-			set.False(kind, redisv1alpha1.ReasonSlotsUnserved, fmt.Sprintf("Slots %s are served, but %s does not know their owner yet and refuses clients that request them%s",
+			set.False(kind, redisv1alpha1.ReasonSlotsUnserved, fmt.Sprintf("Slots %s are served, but %s does not know their owner yet and refuses clients that request keys in them%s",
 				slots, by, in.Decision.Because()))
 			return
 		}

@@ -56,7 +56,7 @@ const (
 	Lost Guard = "Lost"
 	// Unowned reports slots that no server claims, in a cluster that is not new.
 	Unowned Guard = "Unowned"
-	// Moving waits until a move of slots has ended.
+	// Moving waits until the current move of slots has ended.
 	Moving Guard = "Moving"
 	// HoldsKeys refuses to make a server drop keys.
 	HoldsKeys Guard = "HoldsKeys"
