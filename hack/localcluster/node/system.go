@@ -31,10 +31,13 @@ func containerdFile(st *state.State, n state.Node) string {
 	return filepath.Join(st.MachineDir(n.Name), "containerd.toml")
 }
 
+// answerTime is how long systemd may take to answer. A node that reboots while it starts never answers.
+const answerTime = 5 * time.Second
+
 // AwaitSystem waits until systemd has started all units of a node, or has given up on some of them.
 func AwaitSystem(ctx context.Context, st *state.State, name string) error {
 	for {
-		out, err := machine.Output(ctx, st, name, "systemctl", "is-system-running", "--wait")
+		out, err := systemState(ctx, st, name)
 		lines := strings.Split(out, "\n")
 		switch lines[len(lines)-1] {
 		case "running":
@@ -49,7 +52,13 @@ func AwaitSystem(ctx context.Context, st *state.State, name string) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("systemd of %s did not finish its start: %w: %s\n%w", name, ctx.Err(), out, err)
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(300 * time.Millisecond):
 		}
 	}
+}
+
+func systemState(ctx context.Context, st *state.State, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	return machine.Output(ctx, st, name, "systemctl", "is-system-running")
 }
