@@ -26,6 +26,8 @@ type Result struct {
 	Kept      []string
 	// Left is what Revert left out, because the host cannot do it.
 	Left []string
+	// Labels says which SELinux labels could not be set.
+	Labels []string
 }
 
 // Apply changes the host to a configuration. An empty configuration restores the host.
@@ -84,12 +86,13 @@ func (h *Host) recovered() (ledger.Ledger, error) {
 
 // execute carries out a plan. If it is tolerant, a step that fails does not keep it from the others.
 func (h *Host) execute(ctx context.Context, l ledger.Ledger, p plan.Plan, tolerant bool) (Result, error) {
-	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept, Left: p.Left}
+	out := Result{Steps: p.Steps, Conflicts: p.Conflicts, Kept: p.Kept, Left: p.Left, Labels: p.Labels}
 	saved, err := h.begin(l, p)
 	if err != nil {
 		return out, fmt.Errorf("nothing was changed on the host, because the ledger cannot be written: %w", err)
 	}
-	kept, err := h.steps(ctx, p, tolerant)
+	kept, labels, err := h.steps(ctx, p, tolerant)
+	out.Labels = append(out.Labels, labels...)
 	if err != nil {
 		return out, err
 	}
@@ -118,7 +121,7 @@ func (h *Host) begin(l ledger.Ledger, p plan.Plan) (ledger.Ledger, error) {
 }
 
 func keptRecord(r ledger.Record) ledger.Record {
-	r.Pending, r.Previous = false, ledger.State{}
+	r.Pending, r.Previous, r.Unlabelled = false, ledger.State{}, false
 	return r
 }
 
@@ -135,10 +138,11 @@ func (h *Host) save(old, l ledger.Ledger) error {
 	return h.Store.Save(l)
 }
 
-// steps carries out the steps, and returns which directories stayed.
-func (h *Host) steps(ctx context.Context, p plan.Plan, tolerant bool) (kept []ledger.Key, errs error) {
+// steps carries out the steps, and returns which directories stayed, and which labels.
+func (h *Host) steps(ctx context.Context, p plan.Plan, tolerant bool) (kept []ledger.Key, labels []string, errs error) {
 	for i, s := range p.Steps {
-		stays, err := h.step(ctx, s)
+		stays, notes, err := h.step(ctx, s)
+		labels = append(labels, notes...)
 		if err == nil && endsUnits(p.Steps[i:]) {
 			err = h.FS.SyncAll(hostconfig.UnitDirectory)
 		}
@@ -153,7 +157,7 @@ func (h *Host) steps(ctx context.Context, p plan.Plan, tolerant bool) (kept []le
 			break
 		}
 	}
-	return kept, errs
+	return kept, labels, errs
 }
 
 // endsUnits reports whether the first of the steps is the last of several that call systemctl. Its changes must be on

@@ -21,13 +21,16 @@ import (
 type transition struct {
 	name     string
 	from, to hostconfig.Config
+	// confined is set for a host with a simulated policy of SELinux.
+	confined bool
 }
 
 func transitions() []transition {
 	return []transition{
-		{"first application", none(), first()}, {"change", first(), second()}, {"change back", second(), first()},
-		{"removal of the first", first(), none()}, {"removal of the second", second(), none()},
-		{"paths only", none(), paths()}, {"removal of paths", paths(), none()},
+		{name: "first application", from: none(), to: first()}, {name: "change", from: first(), to: second()},
+		{name: "change back", from: second(), to: first()}, {name: "removal of the first", from: first(), to: none()},
+		{name: "removal of the second", from: second(), to: none()}, {name: "paths only", from: none(), to: paths()},
+		{name: "removal of paths", from: paths(), to: none()},
 	}
 }
 
@@ -43,6 +46,10 @@ func (tr transition) start(t testing.TB) (*machine, snapshot) {
 	disk := disktest.New()
 	m := boot(t, disk)
 	fixture(t, m)
+	if tr.confined {
+		m.Confine(t)
+		disk.Sync()
+	}
 	before := m.Snapshot(t)
 	if tr.from.Name != "none" {
 		m.apply(t, tr.from)
@@ -137,7 +144,7 @@ func TestACrashAtAnyWritingCallHealsByTheNextApplication(t *testing.T) {
 // TestACrashCanBeFollowedByAnotherConfiguration reverts, as the agent does when a change cuts the node off.
 func TestACrashCanBeFollowedByAnotherConfiguration(t *testing.T) {
 	eachCrash(t, func(t *testing.T, tr transition, m *machine, _ end, before snapshot, crash int, _ bool) {
-		revert := transition{"revert", none(), tr.from}
+		revert := transition{name: "revert", from: none(), to: tr.from}
 		want, _ := revert.end(t)
 		m.apply(t, tr.from)
 		if diff := cmp.Diff(want.snapshot, m.Snapshot(t)); diff != "" {

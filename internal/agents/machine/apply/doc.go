@@ -9,7 +9,7 @@
 //   - apply.go has the order of an application: recover, observe, plan, preflight, copy (copies.go), save, steps, save.
 //   - revert.go has the way back to an earlier configuration, which goes as far as the host permits.
 //   - observe.go, state.go and preflight.go read the host; they change nothing.
-//   - steps.go and path.go carry out one step. host.go has the interfaces to the host.
+//   - steps.go, path.go and labels.go carry out one step. host.go has the interfaces to the host.
 //
 // The package does not decide when to apply, and does not reload or restart services, drain or reboot.
 package apply

@@ -42,7 +42,7 @@ func boot(t testing.TB, disk hostfs.Disk) *machine {
 	t.Helper()
 	m := hosttest.Boot(t, disk)
 	return &machine{Machine: m, host: &Host{
-		FS: m.FS, Store: ledger.NewStore(m.FS, hostconfig.StateDirectory), Units: m, Kernel: m, UpdateBoot: m.UpdateBoot,
+		FS: m.FS, Store: ledger.NewStore(m.FS, hostconfig.StateDirectory), Units: m, Kernel: m, UpdateBoot: m.UpdateBoot, SetLabels: m.SetLabels,
 		LockUsers: func(context.Context) (func(), error) { return func() {}, nil },
 	}}
 }

@@ -22,6 +22,8 @@ type Host struct {
 	Kernel sysctl.Kernel
 	// UpdateBoot runs update-grub.
 	UpdateBoot func(ctx context.Context) error
+	// SetLabels runs restorecon, which has the path program.
+	SetLabels func(ctx context.Context, program string, paths []string) error
 	// LockUsers takes the lock of /etc/shadow, and returns a function that releases it.
 	LockUsers func(ctx context.Context) (unlock func(), err error)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/agents/machine/plan"
+	"github.com/opcrew/opcrew/internal/agents/machine/selinux"
 	"github.com/opcrew/opcrew/internal/agents/machine/units"
 	"github.com/opcrew/opcrew/internal/agents/machine/users"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
@@ -41,6 +42,7 @@ func (h *Host) observe(ctx context.Context, l ledger.Ledger, c hostconfig.Config
 	}}
 	o.readAccounts()
 	o.readBoot()
+	o.readSELinux()
 	o.readStates()
 	o.readOriginals()
 	o.readUnitFiles()
@@ -67,6 +69,12 @@ func (o *observer) readBoot() {
 	}
 	boot, err := bootargs.Detect(o.FS)
 	o.facts.Boot = boot
+	o.refuse(err)
+}
+
+func (o *observer) readSELinux() {
+	host, err := selinux.Detect(o.FS)
+	o.facts.SELinux = host
 	o.refuse(err)
 }
 

@@ -32,7 +32,7 @@ func (h *Host) Revert(ctx context.Context, c hostconfig.Config) (Result, error) 
 
 // Notes are what a user should know of a change that is complete.
 func (r Result) Notes() []string {
-	out := slices.Clone(r.Left)
+	out := slices.Concat(r.Left, r.Labels)
 	for _, c := range r.Conflicts {
 		if c.Problem != nil {
 			out = append(out, c.String())

@@ -16,7 +16,17 @@ import (
 )
 
 // step carries out one step. kept is true for a directory that could not be removed, because it has entries of others.
-func (h *Host) step(ctx context.Context, s plan.Step) (kept bool, err error) {
+// notes say which labels stay.
+func (h *Host) step(ctx context.Context, s plan.Step) (kept bool, notes []string, err error) {
+	if s.Do == plan.SetLabels {
+		notes, err = labeller{h}.set(ctx, s.Paths)
+		return false, notes, err
+	}
+	kept, err = h.change(ctx, s)
+	return kept, nil, err
+}
+
+func (h *Host) change(ctx context.Context, s plan.Step) (kept bool, err error) {
 	switch s.Do {
 	case plan.DaemonReload:
 		return false, h.Units.DaemonReload(ctx)

@@ -91,7 +91,7 @@ func newWorld(t testing.TB) *world {
 // start starts the agent's process.
 func (w *world) start() {
 	host := &apply.Host{
-		FS: w.FS, Store: ledger.NewStore(w.FS, hostconfig.StateDirectory), Units: w.Machine, Kernel: w.Machine, UpdateBoot: w.UpdateBoot,
+		FS: w.FS, Store: ledger.NewStore(w.FS, hostconfig.StateDirectory), Units: w.Machine, Kernel: w.Machine, UpdateBoot: w.UpdateBoot, SetLabels: w.SetLabels,
 		LockUsers: func(context.Context) (func(), error) { return func() {}, nil },
 	}
 	w.seen = nil

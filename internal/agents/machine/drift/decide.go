@@ -90,7 +90,7 @@ func Adopted(l ledger.Ledger, drifts []Drift) ledger.Ledger {
 			desired := r.Written
 			r.Instead = &desired
 		}
-		r.Before, r.Written, r.Pending, r.Previous = d.Found, d.Found, false, ledger.State{}
+		r.Before, r.Written, r.Pending, r.Previous, r.Unlabelled = d.Found, d.Found, false, ledger.State{}, false
 		out.Records[d.Key] = r
 	}
 	return out

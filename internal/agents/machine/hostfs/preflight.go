@@ -22,3 +22,20 @@ func (f *FS) Changeable(p string) error {
 	}
 	return nil
 }
+
+// CanLabel reports whether another program may set the label of what is at a path; false if nothing is there. The error
+// says why the label must stay: a user could have put the file of another user there.
+func (f *FS) CanLabel(p string) (bool, error) {
+	err := f.inside(p, func(d Dir, name string) error {
+		entry, err := d.Handle(name)
+		if err != nil {
+			return err
+		}
+		defer entry.Close()
+		return entry.SetLabel("") // which changes nothing
+	})
+	if isAbsent(err) {
+		return false, nil
+	}
+	return err == nil, err
+}

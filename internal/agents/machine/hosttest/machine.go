@@ -150,8 +150,9 @@ func (m *Machine) UpdateBoot(context.Context) error {
 	return d.Rename(next, "grub.cfg")
 }
 
-// Snapshot is everything that a user sees of a machine, apart from the agent's own directory and the directories of
-// links to units: a power loss during systemctl can leave an empty one, and systemctl removes it the next time.
+// Snapshot is what a user sees of a machine, apart from the agent's own directory and the directories of links to units:
+// a power loss during systemctl can leave an empty one, which it removes the next time. What systemctl and update-grub
+// write has no label here, because these programs set it.
 type Snapshot struct {
 	Tree   map[string]hostfs.Entry
 	Values map[string]string
@@ -163,6 +164,12 @@ func (m *Machine) Snapshot(t testing.TB) Snapshot {
 	tree, err := disktest.Tree(m.FS, "/", "/var/lib/opcrew")
 	must(t, err)
 	maps.DeleteFunc(tree, func(p string, _ hostfs.Entry) bool { return strings.HasSuffix(p, ".wants") })
+	for p, entry := range tree {
+		if strings.Contains(p, ".wants/") || p == "/boot/grub/grub.cfg" {
+			entry.Label = ""
+			tree[p] = entry
+		}
+	}
 	return Snapshot{tree, maps.Clone(m.Values)}
 }
 

@@ -89,7 +89,9 @@ func (m *Machine) Restart(_ context.Context, unit string) error {
 }
 
 // ResetFailed records the call.
-func (m *Machine) ResetFailed(_ context.Context, unit string) error { return m.Call("reset-failed " + unit) }
+func (m *Machine) ResetFailed(_ context.Context, unit string) error {
+	return m.Call("reset-failed " + unit)
+}
 
 // Stop stops a unit, and records the call.
 func (m *Machine) Stop(_ context.Context, unit string) error {

@@ -47,6 +47,8 @@ type Record struct {
 	// Pending is set while the change may be incomplete. Previous is the state in which the change found the host.
 	Pending  bool  `json:"pending,omitempty"`
 	Previous State `json:"previous,omitzero"`
+	// Unlabelled is set while the policy of SELinux has still to give a new entry its label.
+	Unlabelled bool `json:"unlabelled,omitempty"`
 	// Undeclared is set when the configuration no longer declares it, and Before has not been restored yet.
 	Undeclared bool `json:"undeclared,omitempty"`
 	// Instead is the desired state in whose place the administrator's change was adopted, or the kernel stored another

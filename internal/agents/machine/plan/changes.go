@@ -23,7 +23,7 @@ type builder struct {
 	steps        []Step
 	copies       []ledger.Key
 	conflicts    []Conflict
-	kept         []string
+	kept, labels []string
 }
 
 // want plans the change to the desired state of an item.
@@ -41,11 +41,12 @@ func (b *builder) want(item Item) {
 	}
 	old := r
 	r.Written, r.Undeclared, r.Instead = item.State, false, nil
-	r.Pending, r.Previous = false, ledger.State{}
+	r.Pending, r.Previous, r.Unlabelled = false, ledger.State{}, false
 	if item.Kept && item.State.Hash == "" {
 		r.Before.Hash = ""
 	}
 	b.done[r.Key] = item.completed(r)
+	r.Unlabelled = old.Unlabelled
 	if !ledger.Same(r.Kind, found, item.State) {
 		b.begin(r, found, Step{Do: Set, Key: r.Key, From: found, To: item.State, Content: item.Content})
 		return
@@ -89,6 +90,7 @@ func (b *builder) release(r ledger.Record) {
 
 // keep leaves a state on the host that another program or user changed.
 func (b *builder) keep(r ledger.Record, problem error) {
+	r.Unlabelled = false
 	b.intent[r.Key] = r
 	r.Pending, r.Previous = false, ledger.State{}
 	b.done[r.Key] = r
@@ -112,7 +114,7 @@ func (b *builder) hasForeign(p string) bool {
 
 // begin adds a step, and the record that is on disk before it.
 func (b *builder) begin(r ledger.Record, found ledger.State, s Step) {
-	r.Pending, r.Previous = true, found
+	r.Pending, r.Previous, r.Unlabelled = true, found, b.needsLabel(r, s)
 	b.intent[r.Key] = r
 	b.steps = append(b.steps, s)
 	replaces := s.To.Type != hostfs.File || s.To.Hash != "" && s.To.Hash != found.Hash

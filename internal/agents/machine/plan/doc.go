@@ -11,6 +11,7 @@
 //   - plan.go compares items and ledger with the host (changes.go). What the configuration no longer declares goes back
 //     to the original, unless another program or user changed it since.
 //   - enablement.go disables units whose [Install] section changes, for the time of the change.
+//   - labels.go finds what needs an SELinux label.
 //   - order.go sorts the steps (step.go).
 //
 // After a crash, a new plan from the ledger and the disk contains the remaining steps. Package apply observes the host

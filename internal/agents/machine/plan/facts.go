@@ -6,6 +6,7 @@ package plan
 import (
 	"github.com/opcrew/opcrew/internal/agents/machine/bootargs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
+	"github.com/opcrew/opcrew/internal/agents/machine/selinux"
 	"github.com/opcrew/opcrew/internal/agents/machine/users"
 )
 
@@ -29,4 +30,5 @@ type Facts struct {
 	Vendor   map[string]bool
 	Accounts users.Accounts
 	Boot     bootargs.Host
+	SELinux  selinux.Host
 }

@@ -41,7 +41,8 @@ func isSystemd(key ledger.Key) bool {
 }
 
 // The places of steps in a plan. Removals come after all writes of files, so that a configuration that moves a file
-// never leaves the host without it, and before the reload, which must not see removed units.
+// never leaves the host without it, and before the reload, which must not see removed units. Labels come after all files,
+// and before the reload, because systemd may not read a file with another label.
 const (
 	disableUnits = iota
 	clearTheWay
@@ -51,6 +52,7 @@ const (
 	changeUsers
 	restoreFiles
 	writeHardLinks
+	setLabels
 	reloadSystemd
 	enableUnits
 	setSysctls
@@ -71,6 +73,8 @@ func (b *builder) sort() {
 
 func (b *builder) place(s Step) int {
 	switch {
+	case s.Do == SetLabels:
+		return setLabels
 	case s.Do == DaemonReload:
 		return reloadSystemd
 	case s.Do == UpdateBoot:

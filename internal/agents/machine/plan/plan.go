@@ -24,6 +24,8 @@ type Plan struct {
 	Kept []string
 	// Left says what a tolerant plan leaves out, because the host cannot do it.
 	Left []string
+	// Labels says which SELinux labels cannot be set.
+	Labels []string
 }
 
 // New returns the plan for a configuration. The error names everything that the host cannot do.
@@ -69,6 +71,7 @@ func build(t *translator) Plan {
 	}
 	b.switchUnits()
 	b.relink()
+	b.addLabels()
 	b.addReloads()
 	b.sort()
 	return b.plan(t.config.Name)
@@ -77,7 +80,7 @@ func build(t *translator) Plan {
 func (b *builder) plan(name string) Plan {
 	return Plan{
 		Intent: ledger.Ledger{Config: b.ledger.Config, Records: b.intent}, Done: ledger.Ledger{Config: name, Records: b.done},
-		Steps: b.steps, Copies: b.copies, Conflicts: b.conflicts, Kept: b.kept,
+		Steps: b.steps, Copies: b.copies, Conflicts: b.conflicts, Kept: b.kept, Labels: b.labels,
 	}
 }
 

@@ -13,6 +13,7 @@ type Action string
 // The actions of steps. Set changes the key of the step from one state to another.
 const (
 	Set          Action = "set"
+	SetLabels    Action = "set-labels"
 	DaemonReload Action = "daemon-reload"
 	UpdateBoot   Action = "update-boot"
 )
@@ -24,6 +25,8 @@ type Step struct {
 	From, To ledger.State
 	// Content is the content of a file; nil if it is that of the original, or stays.
 	Content []byte
+	// Paths are what SetLabels is about.
+	Paths []string
 	// Restore is set if the step restores what the host had before.
 	Restore bool
 }

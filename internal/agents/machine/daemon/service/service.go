@@ -22,6 +22,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/drift"
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
+	"github.com/opcrew/opcrew/internal/agents/machine/selinux"
 	"github.com/opcrew/opcrew/internal/agents/machine/sysctl"
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
 	"github.com/opcrew/opcrew/internal/agents/machine/units"
@@ -90,6 +91,9 @@ func Restore(ctx context.Context, log *slog.Logger) error {
 	for _, p := range out.Kept {
 		log.Warn("A directory stays, because others use it", "directory", p)
 	}
+	for _, text := range out.Labels {
+		log.Warn("A label of SELinux was not set", "reason", text)
+	}
 	log.Info("The host is restored", "steps", len(out.Steps))
 	return nil
 }
@@ -117,6 +121,7 @@ func open(ctx context.Context) (*host, error) {
 	}
 	return &host{root: root, unlock: unlock, Host: &apply.Host{
 		FS: fs, Store: ledger.NewStore(fs, hostconfig.StateDirectory), Units: units.Systemctl{}, Kernel: sysctl.Proc{}, UpdateBoot: updateBoot,
+		SetLabels: selinux.Restore,
 		LockUsers: func(ctx context.Context) (func(), error) { return users.Lock(ctx, users.LockFile) },
 	}}, nil
 }

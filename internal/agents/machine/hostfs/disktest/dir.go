@@ -99,8 +99,14 @@ func (d *dir) add(name string, n *node) error {
 	return nil
 }
 
+// create returns a node with the label of the directory, as SELinux gives it where no rule names another one.
+func (d *dir) create(entry hostfs.Entry) *node {
+	entry.Label = d.at.live.Label
+	return d.disk.node(entry)
+}
+
 func (d *dir) Create(name string) (hostfs.Handle, error) {
-	n := d.disk.node(hostfs.Entry{Type: hostfs.File, Mode: 0o600})
+	n := d.create(hostfs.Entry{Type: hostfs.File, Mode: 0o600})
 	return &handle{d.disk, n}, d.add(name, n)
 }
 
@@ -110,11 +116,11 @@ func (d *dir) Handle(name string) (hostfs.Handle, error) {
 }
 
 func (d *dir) Mkdir(name string) error {
-	return d.add(name, d.disk.node(hostfs.Entry{Type: hostfs.Directory, Mode: 0o700}))
+	return d.add(name, d.create(hostfs.Entry{Type: hostfs.Directory, Mode: 0o700}))
 }
 
 func (d *dir) Symlink(target, name string) error {
-	return d.add(name, d.disk.node(hostfs.Entry{Type: hostfs.Link, Target: target}))
+	return d.add(name, d.create(hostfs.Entry{Type: hostfs.Link, Target: target}))
 }
 
 func (d *dir) Link(file, name string) error {
