@@ -23,6 +23,7 @@ type Process struct {
 	t      *testing.T
 	suite  *Suite
 	checks bool
+	ca     string // file with the CA of the API server; empty for that of the suite
 	mark   testenv.Mark
 	cancel context.CancelFunc // nil while the process is stopped
 	ended  chan error
@@ -58,6 +59,13 @@ func (p *Process) StartChecking() {
 	p.Start()
 }
 
+// StartTrusting starts a new process that reads the CA of the API server from a file, as a deployed operator does.
+func (p *Process) StartTrusting(file string) {
+	p.t.Helper()
+	p.ca = file
+	p.Start()
+}
+
 // ExpectNoWork calls event, which must make the operator reconcile, and then restarts the operator. The test fails if
 // the event or the restart makes the operator write anything or review a right (SubjectAccessReview).
 func (p *Process) ExpectNoWork(event func()) {
@@ -87,7 +95,11 @@ func (p *Process) expectNone(since testenv.Mark, after string) {
 func (p *Process) Start() {
 	p.t.Helper()
 	p.Registry, p.ended = prometheus.NewRegistry(), make(chan error, 1)
-	mgr, err := kit.NewManager(p.suite.Deployed(p.t), kit.Options{
+	config := p.suite.Deployed(p.t)
+	if p.ca != "" {
+		config.CAData, config.CAFile = nil, p.ca
+	}
+	mgr, err := kit.NewManager(config, kit.Options{
 		Kinds:           p.suite.kinds,
 		Namespaces:      p.suite.namespaces,
 		MetricsAddress:  "0",

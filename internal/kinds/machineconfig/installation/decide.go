@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// mostPods is how many pods may exist at the same time. An upgrade of opcrew replaces the agents of all nodes.
+	// mostPods is how many pods may exist at the same time. An upgrade of opcrew replaces the agents of all nodes,
+	// and a new CA of the API server their credentials.
 	mostPods = 20
 	// queueWait is the time between two checks whether a pod may be created.
 	queueWait = 5 * time.Second
@@ -36,9 +37,21 @@ type facts struct {
 	pools []*mcfgv1.MachineConfigPool
 	// pods are the pods of all nodes in the namespace of machine agents.
 	pods []*corev1.Pod
+	origin
+}
+
+// origin is what an agent is installed from. Another one leads to another installation.
+type origin struct {
 	// image is the image with the machine agent.
 	image string
+	// ca is the fingerprint of the CA of the API server; empty if the operator uses none of its own.
+	ca string
+	// pinned is set if the pod must have this CA.
+	pinned bool
 }
+
+// mark returns the value of nodepatch.AgentAnnotation for an agent that was installed on the host of a node.
+func (o origin) mark(node *corev1.Node) string { return nodepatch.Agent(node, o.image, o.ca) }
 
 // decision is what to do for a node.
 type decision struct {
@@ -59,14 +72,14 @@ func decide(node *corev1.Node, f facts) decision {
 	if next == uninstall && node.Annotations[nodepatch.AgentAnnotation] != nodepatch.Removing {
 		return decision{agent: nodepatch.Removing} // so a node that joins a pool meanwhile gets an agent again
 	}
-	pod := find(f.pods, podName(node, next, f.image))
+	pod := find(f.pods, podName(node, next, f.origin))
 	switch {
 	case pod == nil && (len(f.pods) >= mostPods || !isReady(node)):
 		return decision{again: queueWait}
 	case pod == nil || pod.Status.Phase != corev1.PodSucceeded:
 		return decision{task: next}
 	case next == install:
-		return decision{task: next, agent: nodepatch.Agent(node, f.image)}
+		return decision{task: next, agent: f.mark(node)}
 	}
 	return decision{task: next, removed: true}
 }
@@ -76,7 +89,7 @@ func taskOf(node *corev1.Node, f facts) task {
 	all := fleet.Fleet{Pools: f.pools}
 	pools, installed := all.PoolsOf(node), node.Annotations[nodepatch.AgentAnnotation]
 	switch {
-	case installed == nodepatch.Agent(node, f.image) && (len(pools) > 0 || isConfigured(node)):
+	case installed == f.mark(node) && (len(pools) > 0 || isConfigured(node)):
 		return ""
 	case len(pools) > 0 && isPaused(&all, node):
 		return ""

@@ -22,7 +22,9 @@ import (
 
 const image = "registry.example.com/opcrew-agent:v1"
 
-var agent = image + " machine-1"
+var from = origin{image: image, ca: "fedcba"}
+
+var agent = image + " machine-1 fedcba"
 
 func newNode(annotations map[string]string, labels ...string) *corev1.Node {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", UID: "uid-a", Annotations: annotations, Labels: map[string]string{}}}
@@ -40,8 +42,8 @@ func newPool(name string) *mcfgv1.MachineConfigPool {
 	return p
 }
 
-func podOf(n *corev1.Node, t task, image string, phase corev1.PodPhase) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: podName(n, t, image)}, Status: corev1.PodStatus{Phase: phase}}
+func podOf(n *corev1.Node, t task, from origin, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: podName(n, t, from)}, Status: corev1.PodStatus{Phase: phase}}
 }
 
 func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
@@ -72,8 +74,9 @@ func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
 		"no pool":                       {newNode(nil), newPool("gold"), ""},
 		"a new node":                    {newNode(nil, "gold"), newPool("gold"), install},
 		"it has the agent":              {newNode(installed, "gold"), newPool("gold"), ""},
-		"an earlier version":            {newNode(map[string]string{nodepatch.AgentAnnotation: "registry.example.com/opcrew-agent:v0 machine-1"}, "gold"), newPool("gold"), install},
-		"another machine took its name": {newNode(map[string]string{nodepatch.AgentAnnotation: image + " machine-0"}, "gold"), newPool("gold"), install},
+		"an earlier version":            {newNode(map[string]string{nodepatch.AgentAnnotation: "registry.example.com/opcrew-agent:v0 machine-1 fedcba"}, "gold"), newPool("gold"), install},
+		"installed with another CA":     {newNode(map[string]string{nodepatch.AgentAnnotation: image + " machine-1 012345"}, "gold"), newPool("gold"), install},
+		"another machine took its name": {newNode(map[string]string{nodepatch.AgentAnnotation: image + " machine-0 fedcba"}, "gold"), newPool("gold"), install},
 		"the pool is paused":            {newNode(nil, "gold"), paused, ""},
 		"the annotation pauses it":      {newNode(nil, "gold"), annotated, ""},
 		"it left, and is configured":    {newNode(configured("rendered-gold-1")), newPool("gold"), ""},
@@ -83,7 +86,7 @@ func TestAHostHasAnAgentAsLongAsAPoolConfiguresIt(t *testing.T) {
 		"the agent is being removed":    {newNode(map[string]string{nodepatch.AgentAnnotation: nodepatch.Removing}), newPool("gold"), uninstall},
 		"it came back meanwhile":        {newNode(map[string]string{nodepatch.AgentAnnotation: nodepatch.Removing}, "gold"), newPool("gold"), install},
 	} {
-		if got := taskOf(test.node, facts{pools: []*mcfgv1.MachineConfigPool{test.pool}, image: image}); got != test.want {
+		if got := taskOf(test.node, facts{pools: []*mcfgv1.MachineConfigPool{test.pool}, origin: from}); got != test.want {
 			t.Errorf("%s: expected task %q, got %q", name, test.want, got)
 		}
 	}
@@ -101,14 +104,14 @@ func TestTheResultOfAPodIsRecordedBeforeThePodIsDeleted(t *testing.T) {
 	}{
 		"no pod yet":                    {joined, nil, decision{task: install}},
 		"the node is not ready":         {notReady, nil, decision{again: queueWait}},
-		"it runs":                       {joined, []*corev1.Pod{podOf(joined, install, image, corev1.PodRunning)}, decision{task: install}},
-		"a pod of an earlier image":     {joined, []*corev1.Pod{podOf(joined, install, "old", corev1.PodSucceeded)}, decision{task: install}},
-		"it has ended":                  {joined, []*corev1.Pod{podOf(joined, install, image, corev1.PodSucceeded)}, decision{task: install, agent: agent}},
+		"it runs":                       {joined, []*corev1.Pod{podOf(joined, install, from, corev1.PodRunning)}, decision{task: install}},
+		"a pod of an earlier image":     {joined, []*corev1.Pod{podOf(joined, install, origin{image: "old"}, corev1.PodSucceeded)}, decision{task: install}},
+		"it has ended":                  {joined, []*corev1.Pod{podOf(joined, install, from, corev1.PodSucceeded)}, decision{task: install, agent: agent}},
 		"the removal is recorded first": {leaving, nil, decision{agent: nodepatch.Removing}},
 		"then the agent is removed":     {left, nil, decision{task: uninstall}},
-		"then nothing is left of it":    {left, []*corev1.Pod{podOf(left, uninstall, image, corev1.PodSucceeded)}, decision{task: uninstall, removed: true}},
+		"then nothing is left of it":    {left, []*corev1.Pod{podOf(left, uninstall, from, corev1.PodSucceeded)}, decision{task: uninstall, removed: true}},
 	} {
-		got := decide(test.node, facts{pools: []*mcfgv1.MachineConfigPool{newPool("gold")}, pods: test.pods, image: image})
+		got := decide(test.node, facts{pools: []*mcfgv1.MachineConfigPool{newPool("gold")}, pods: test.pods, origin: from})
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(decision{})); diff != "" {
 			t.Errorf("%s (-expected +found):\n%s", name, diff)
 		}
@@ -116,7 +119,7 @@ func TestTheResultOfAPodIsRecordedBeforeThePodIsDeleted(t *testing.T) {
 }
 
 func TestFewPodsExistAtTheSameTime(t *testing.T) {
-	f := facts{pools: []*mcfgv1.MachineConfigPool{newPool("gold")}, image: image}
+	f := facts{pools: []*mcfgv1.MachineConfigPool{newPool("gold")}, origin: from}
 	for i := range mostPods {
 		f.pods = append(f.pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("install-", i)}})
 	}
@@ -124,7 +127,7 @@ func TestFewPodsExistAtTheSameTime(t *testing.T) {
 	if got := decide(node, f); got.task != "" || got.again != queueWait {
 		t.Errorf("expected the node to wait for the pods of other nodes, got %+v", got)
 	}
-	f.pods[0] = podOf(node, install, image, corev1.PodRunning)
+	f.pods[0] = podOf(node, install, from, corev1.PodRunning)
 	if got := decide(node, f); got.task != install {
 		t.Errorf("expected the pod that exists to be kept, got %+v", got)
 	}
@@ -134,14 +137,14 @@ func TestThePodHasAValidNameForEachNode(t *testing.T) {
 	node := newNode(nil)
 	for _, name := range []string{"node-a", strings.Repeat("n", 253), strings.Repeat("n", longestName-1) + "." + strings.Repeat("m", 20)} {
 		node.Name = name
-		if got := podName(node, uninstall, image); len(got) > 253 || strings.Contains(got, ".-") {
+		if got := podName(node, uninstall, from); len(got) > 253 || strings.Contains(got, ".-") {
 			t.Errorf("expected a valid name of at most 253 characters, got %q", got)
 		}
 	}
 }
 
 func TestTheRemovalRestoresTheHost(t *testing.T) {
-	got := pod(newNode(nil), uninstall, image).Spec.Containers[0]
+	got := pod(newNode(nil), uninstall, from).Spec.Containers[0]
 	if diff := cmp.Diff([]string{"uninstall", "--root", "/proc/1/root", "--restore"}, got.Args); diff != "" {
 		t.Errorf("expected the arguments of a removal that restores the host:\n%s", diff)
 	}

@@ -21,15 +21,16 @@ const (
 	longestName = 200
 )
 
-// podName returns the name of the pod with a task. It depends on the image, so that an upgrade replaces the pod.
-func podName(node *corev1.Node, t task, image string) string {
+// podName returns the name of the pod with a task. It depends on the origin, so that an upgrade replaces the
+// pod.
+func podName(node *corev1.Node, t task, from origin) string {
 	name := strings.TrimRight(node.Name[:min(len(node.Name), longestName)], "-.")
-	return fmt.Sprintf("%s-%s-%.8s", t, name, ensure.Hash([]string{string(node.UID), image}))
+	return fmt.Sprintf("%s-%s-%.8s", t, name, ensure.Hash([]string{string(node.UID), from.image, from.ca}))
 }
 
 // pod declares the pod, which is root on the host of its node. It does not pass through the scheduler: the node may be
 // cordoned or tainted.
-func pod(node *corev1.Node, t task, image string) *corev1ac.PodApplyConfiguration {
+func pod(node *corev1.Node, t task, from origin) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithNodeName(node.Name).
 		WithRestartPolicy(corev1.RestartPolicyOnFailure).
@@ -39,19 +40,22 @@ func pod(node *corev1.Node, t task, image string) *corev1ac.PodApplyConfiguratio
 		WithTolerations(corev1ac.Toleration().WithOperator(corev1.TolerationOpExists)).
 		WithServiceAccountName(machineorder.ServiceAccount).
 		WithAutomountServiceAccountToken(true).WithEnableServiceLinks(false).
-		WithContainers(container(t, image))
-	return corev1ac.Pod(podName(node, t, image), machineorder.Namespace).
+		WithContainers(container(t, from))
+	return corev1ac.Pod(podName(node, t, from), machineorder.Namespace).
 		WithLabels(map[string]string{"app.kubernetes.io/name": "machineconfig", nodeLabel: string(node.UID)}).
 		WithSpec(spec)
 }
 
-func container(t task, image string) *corev1ac.ContainerApplyConfiguration {
+func container(t task, from origin) *corev1ac.ContainerApplyConfiguration {
 	args := []string{string(t), "--root", "/proc/1/root"} // the root of the host, with all its mounts
-	if t == uninstall {
+	switch {
+	case t == uninstall:
 		args = append(args, "--restore")
+	case from.pinned:
+		args = append(args, "--ca-fingerprint="+from.ca)
 	}
 	return corev1ac.Container().
-		WithName(string(t)).WithImage(image).WithImagePullPolicy(corev1.PullIfNotPresent).
+		WithName(string(t)).WithImage(from.image).WithImagePullPolicy(corev1.PullIfNotPresent).
 		WithCommand("/opcrew-machine").WithArgs(args...).
 		WithEnv(corev1ac.EnvVar().WithName("NODE_NAME").WithValueFrom(corev1ac.EnvVarSource().
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("spec.nodeName")))).

@@ -20,7 +20,10 @@ import (
 )
 
 // reconciler reconciles Nodes: the pod that installs or removes the machine agent.
-type reconciler struct{ *kit.Tools }
+type reconciler struct {
+	*kit.Tools
+	authority authority
+}
 
 // Observe reads the pools and the pods from the cache.
 func (r *reconciler) Observe(ctx context.Context, _ *corev1.Node) (facts, error) {
@@ -31,7 +34,9 @@ func (r *reconciler) Observe(ctx context.Context, _ *corev1.Node) (facts, error)
 	if err := r.Client.List(ctx, pods, client.InNamespace(machineorder.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return facts{}, fmt.Errorf("list the pods that install machine agents: %w", err)
 	}
-	return facts{pools: pointers(pools.Items), pods: pointers(pods.Items), image: r.AgentImage}, nil
+	ca, err := r.authority.fingerprint()
+	from := origin{image: r.AgentImage, ca: ca, pinned: r.authority.isThatOfPods()}
+	return facts{pools: pointers(pools.Items), pods: pointers(pods.Items), origin: from}, err
 }
 
 func pointers[T any](items []T) []*T {
@@ -49,7 +54,7 @@ func (r *reconciler) Decide(node *corev1.Node, f facts, _ time.Time) decision { 
 func (r *reconciler) Plan(node *corev1.Node, f facts, d decision) kit.Plan {
 	plan := kit.Plan{Again: d.again, Prune: []client.ObjectList{&corev1.PodList{}}}
 	if d.task != "" {
-		child := ensure.Child{Object: pod(node, d.task, f.image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}
+		child := ensure.Child{Object: pod(node, d.task, f.origin), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}
 		plan.Children = []ensure.Child{child}
 	}
 	if patch, needed := edit(d).Patch(node); needed {

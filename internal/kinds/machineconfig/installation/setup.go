@@ -30,17 +30,19 @@ const workers = 4
 
 // Setup adds the reconciler to the manager.
 func Setup(mgr ctrl.Manager, tools *kit.Tools) error {
+	ca, nodes := authorityOf(mgr.GetConfig()), allNodes(mgr.GetClient())
 	loop := &kit.Loop[*corev1.Node, facts, decision]{
 		Tools: tools,
 		New:   func() *corev1.Node { return &corev1.Node{} },
-		Kind:  &reconciler{tools},
+		Kind:  &reconciler{tools, ca},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("machineconfig-agent").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Owns(&corev1.Pod{}).
-		Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(allNodes(mgr.GetClient())), builder.WithPredicates(predicate.Or[client.Object](
+		Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(nodes), builder.WithPredicates(predicate.Or[client.Object](
 			predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		WatchesRawSource(ca.renewals(tools.Clock, nodes)).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

@@ -22,8 +22,8 @@ const (
 	UpdatedAnnotation = "opcrew.io/machine-updated"
 	// OrderedAnnotation has the configuration of the last order, and its time. An agent that does not begin is reported.
 	OrderedAnnotation = "opcrew.io/machine-ordered"
-	// AgentAnnotation records from which image the machine agent was installed, and on which machine: another machine may
-	// take the name of a node.
+	// AgentAnnotation records from which image the machine agent was installed, on which machine, and with which CA of
+	// the API server: another machine may take the name of a node.
 	AgentAnnotation = "opcrew.io/machine-agent"
 	// StartupTaint keeps pods away from a new node until its first configuration is complete.
 	StartupTaint = "opcrew.io/machine-not-configured"
@@ -32,9 +32,10 @@ const (
 // Removing is the value of AgentAnnotation while the machine agent is removed.
 const Removing = "removing"
 
-// Agent returns the value of AgentAnnotation for an agent that was installed from an image.
-func Agent(node *corev1.Node, image string) string {
-	return strings.TrimSpace(image + " " + node.Status.NodeInfo.MachineID)
+// Agent returns the value of AgentAnnotation for an agent that was installed from an image, and has the CA with this
+// fingerprint.
+func Agent(node *corev1.Node, image, ca string) string {
+	return strings.Join(strings.Fields(image+" "+node.Status.NodeInfo.MachineID+" "+ca), " ")
 }
 
 // Protocol returns the annotations that operator and machine agent exchange. They mean nothing on a node without agent.

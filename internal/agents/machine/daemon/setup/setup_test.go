@@ -24,6 +24,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/machine/hostfs/disktest"
 	"github.com/opcrew/opcrew/internal/agents/machine/ledger"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
+	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 func must(t testing.TB, err error) {
@@ -265,5 +266,16 @@ func TestTheCommandLineIsChecked(t *testing.T) {
 	}
 	if o, err := ParseUninstall([]string{"--restore"}, io.Discard); err != nil || !o.Restore {
 		t.Errorf("expected the restoration to be requested, got %+v and %v", o, err)
+	}
+}
+
+func TestAnAgentGetsOnlyTheCertificatesOfTheOperator(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	must(t, os.WriteFile(file, []byte("new"), 0o600))
+	for fingerprint, ok := range map[string]bool{"": true, machineorder.Fingerprint([]byte("new")): true, machineorder.Fingerprint([]byte("old")): false} {
+		got, err := Options{CA: file, Fingerprint: fingerprint}.server()
+		if ok != (err == nil) || ok && got.CA != "new" || !ok && !strings.Contains(err.Error(), "another attempt") {
+			t.Errorf("%q: expected success to be %t, got %+v and %v", fingerprint, ok, got, err)
+		}
 	}
 }
