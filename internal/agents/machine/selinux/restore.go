@@ -21,6 +21,9 @@ const (
 	callTime = 5 * time.Minute
 )
 
+// literal escapes what restorecon would take as a pattern. It expands patterns itself, without a shell.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+
 // Restore lets restorecon set the labels of paths. Without -R it changes only the paths themselves, and not the target
 // of a link. A path that is gone is no error.
 func Restore(ctx context.Context, program string, paths []string) error {
@@ -35,7 +38,11 @@ func Restore(ctx context.Context, program string, paths []string) error {
 func call(ctx context.Context, program string, paths []string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, append([]string{"-i"}, paths...)...)
+	args := []string{"-i"}
+	for _, p := range paths {
+		args = append(args, literal.Replace(p))
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env, cmd.WaitDelay = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}, time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {

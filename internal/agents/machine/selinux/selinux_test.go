@@ -51,7 +51,7 @@ func script(t *testing.T, end string) (program, calls string) {
 	t.Helper()
 	dir := t.TempDir()
 	program, calls = filepath.Join(dir, "restorecon"), filepath.Join(dir, "calls")
-	must(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$@\" >> "+calls+"\n"+end), 0o700))
+	must(t, os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s ' \"$@\" >> "+calls+"\necho >> "+calls+"\n"+end), 0o700))
 	return program, calls
 }
 
@@ -64,12 +64,23 @@ func TestManyPathsAreLabelledInFewCalls(t *testing.T) {
 	must(t, Restore(t.Context(), program, paths))
 	text, err := os.ReadFile(calls)
 	must(t, err)
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "-i /etc/file-0 /etc/file-1 ") || lines[1] != fmt.Sprint("-i /etc/file-", mostPaths) {
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "-i /etc/file-0 /etc/file-1 ") || lines[1] != fmt.Sprintf("-i /etc/file-%d ", mostPaths) {
 		t.Errorf("expected two calls that are not recursive, got %q", lines)
 	}
 	if err := Restore(t.Context(), filepath.Join(t.TempDir(), "none"), nil); err != nil {
 		t.Errorf("expected no call without paths, got %v", err)
+	}
+}
+
+// restorecon expands patterns with glob(3). Without escapes, it would label other files.
+func TestAPathIsNoPattern(t *testing.T) {
+	program, calls := script(t, "")
+	must(t, Restore(t.Context(), program, []string{`/etc/*`, `/etc/a[1]?{b,c}\d`}))
+	text, err := os.ReadFile(calls)
+	must(t, err)
+	if want := `-i /etc/\* /etc/a\[1\]\?\{b,c\}\\d ` + "\n"; string(text) != want {
+		t.Errorf("expected %q, got %q", want, text)
 	}
 }
 
