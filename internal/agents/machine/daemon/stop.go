@@ -11,6 +11,7 @@ import (
 	"reflect"
 
 	"github.com/opcrew/opcrew/internal/agents/machine/trial"
+	"github.com/opcrew/opcrew/internal/agents/machine/units"
 	"github.com/opcrew/opcrew/internal/podapi/hostconfig"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
@@ -27,7 +28,7 @@ func (a *Agent) stopReplaced(ctx context.Context, s trial.State, actions []machi
 		return nil, err
 	}
 	for _, name := range replaced(had, gets, actions) {
-		if err := a.stopUnit(ctx, name); err != nil && !s.Reverting {
+		if err := stopUnit(ctx, a.Host.Units, name); err != nil && !s.Reverting {
 			return nil, fmt.Errorf("stop %s: %w", name, err)
 		} else if err != nil { // a revert goes as far as it can
 			notes = append(notes, fmt.Sprintf("%s was not stopped: %v", name, err))
@@ -36,12 +37,12 @@ func (a *Agent) stopReplaced(ctx context.Context, s trial.State, actions []machi
 	return notes, nil
 }
 
-func (a *Agent) stopUnit(ctx context.Context, name string) error {
-	s, err := a.Host.Units.Service(ctx, name)
+func stopUnit(ctx context.Context, manager units.Manager, name string) error {
+	s, err := manager.Service(ctx, name)
 	if err != nil || !s.CanStart() || !s.Runs() {
 		return err
 	}
-	return a.Host.Units.Stop(ctx, name)
+	return manager.Stop(ctx, name)
 }
 
 // replaced returns the units that are to be restarted, and whose file of the present configuration changes.
