@@ -206,6 +206,8 @@ func TestPodsAreReplacedForWhatTheyKnowOfAndForNothingElse(t *testing.T) {
 			before, after := newDiva(2), newDiva(2, test.change)
 			same(t, "clients are replaced", test.client, !equalJSON(t, build.ClientSettings(before), build.ClientSettings(after)))
 			same(t, "the manager is replaced", test.manager, !equalJSON(t, build.ManagerSettings(before, false), build.ManagerSettings(after, false)))
+			same(t, "the clients' template changes", test.client, !equalJSON(t, build.ClientTemplate(before, agentImage), build.ClientTemplate(after, agentImage)))
+			same(t, "the manager's template changes", test.manager, !equalJSON(t, build.ManagerTemplate(before, false, agentImage), build.ManagerTemplate(after, false, agentImage)))
 		})
 	}
 }

@@ -4,6 +4,7 @@
 package build
 
 import (
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -24,6 +25,9 @@ const (
 	// ansibleInventory is the environment variable that gives ansible the path of its inventory.
 	ansibleInventory = "ANSIBLE_INVENTORY"
 )
+
+// LoginAnnotation of manager pods has the user and the port of their logins.
+const LoginAnnotation = "opcrew.io/ssh-login"
 
 // Deployment returns the Deployment of the manager pods. If only one node can mount the volumes, the old pod is stopped
 // before the new pod starts. Otherwise the new pod would wait for the volume, which the old pod keeps until the new pod
@@ -59,6 +63,8 @@ func ManagerTemplate(d *opsv1.Diva, shared bool, agentImage string) *corev1ac.Po
 		}
 	}
 	template := names.Managers(d).Template(c)
+	// Containers never see a change of a single mounted file, such as ssh's options, so new pods are needed for it.
+	template.WithAnnotations(map[string]string{LoginAnnotation: fmt.Sprintf("%s:%d", names.SSHUser(d), names.SSHPort(d))})
 	template.Spec.WithVolumes(volume(managerVolume, names.Managers(d).Name), volume(extraContainer, names.ExtraClaim(d)), inventoryVolume(d))
 	managerFiles.mount(template.Spec, c, d, part, agentImage)
 	template.Spec.WithInitContainers(carrier(d).WithVolumeMounts(mounts...))
