@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// snapshot holds the pods of a namespace at one moment, by UID. It leaves out pods that are being deleted.
+// snapshot holds the pods of a namespace at one moment, by UID. It leaves out pods that are being deleted, and pods that
+// end by themselves, such as that of a backup.
 type snapshot map[types.UID]corev1.Pod
 
 func (t *trial) snap(ctx context.Context) (snapshot, error) {
@@ -25,7 +26,7 @@ func (t *trial) snap(ctx context.Context) (snapshot, error) {
 	}
 	out := snapshot{}
 	for _, pod := range list.Items {
-		if pod.DeletionTimestamp == nil {
+		if pod.DeletionTimestamp == nil && pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
 			out[pod.UID] = pod
 		}
 	}
