@@ -162,9 +162,12 @@ func configPoolsHaveOwners(before, _ faults.View, e faults.Event) error {
 
 // foreignConfigPoolsStay holds if the operator writes only MachineConfigPools that a NodePool controls.
 func foreignConfigPoolsStay(before, _ faults.View, e faults.Event) error {
-	was := &mcfgv1.MachineConfigPool{}
-	if e.Key.Kind != "MachineConfigPool" || e.New || e.Write == "" || before.Get(e.Key.Name, was) != nil {
+	if e.Key.Kind != "MachineConfigPool" || e.New || e.Write == "" {
 		return nil
+	}
+	was := &mcfgv1.MachineConfigPool{}
+	if err := before.Get(e.Key.Name, was); err != nil {
+		return err // the MachineConfigPool is not new, so it existed before
 	}
 	if metav1.GetControllerOf(was) == nil {
 		return errors.New("no NodePool controls it")
