@@ -48,7 +48,7 @@ func (m *metrics) write(w io.Writer, loaded int) {
 	single(w, "reloads_total", "counter", "Number of reloads of credentials that took effect.", m.reloads.Load())
 	single(w, "reload_failures_total", "counter", "Number of reloads of credentials that failed, so that the previous credentials stayed in use.", m.failedReloads.Load())
 	single(w, "upstream_errors_total", "counter", "Number of requests to which the application did not respond.", m.upstreamErrors.Load())
-	single(w, "credentials", "gauge", "Number of credential lines in use.", loaded)
+	single(w, "credentials", "gauge", "Number of htpasswd lines (a user and a password hash) in use.", loaded)
 }
 
 const prefix = "opcrew_auth_proxy_"

@@ -101,7 +101,8 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Complete(loop)
 }
 
-// activityOf enqueues the Activity of a pod or Secret in the namespace of the pods. An annotation names the Activity.
+// activityOf enqueues the Activity that an annotation of a pod or Secret names. An owner reference is impossible,
+// because these objects are in another namespace (run.Namespace).
 func (r *reconciler) activityOf(_ context.Context, object client.Object) []reconcile.Request {
 	namespace, name, ok := strings.Cut(object.GetAnnotations()[run.ActivityAnnotation], "/")
 	if !ok || len(r.Namespaces) > 0 && !slices.Contains(r.Namespaces, namespace) {

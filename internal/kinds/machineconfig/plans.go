@@ -38,7 +38,8 @@ func plansOf(pool *mcfgv1.MachineConfigPool, f facts, d *decision) (out []mcfgv1
 	return out[:min(len(out), mcfgv1.MaxPlans)], invalid
 }
 
-// planFor describes a change. The difference to a configuration that no longer exists is unknown.
+// planFor describes the change of nodes from one configuration to another. If the old one no longer exists (from is
+// nil), the difference is unknown.
 func planFor(pool *mcfgv1.MachineConfigPool, f facts, from, to *orders.Config) mcfgv1.Plan {
 	steps := orders.Required([]*orders.Config{from}, to, pool.Spec.NodeDisruptionPolicy)
 	out := mcfgv1.Plan{Drains: steps.Drains(), Reboots: steps.Reboots(), Actions: firstActions(steps)}

@@ -69,7 +69,7 @@ func reportNodes(set condition.Set, pool string, members []*member, refusals map
 		set.False(kind, nodesv1.ReasonControlPlaneProtected, fmt.Sprintf(
 			"opcrew does not set NoExecute taints on %s of the control plane, because they would evict pods there; set spec.allowNoExecuteOnControlPlane to allow this", countNodes(protected)))
 	default:
-		set.True(kind, nodesv1.ReasonAsWanted, "Every node has the settings of the pool, except for settings in conflict")
+		set.True(kind, nodesv1.ReasonAsWanted, "Every node has the settings of the pool. Condition Conflict names any setting that another owner changed")
 	}
 }
 

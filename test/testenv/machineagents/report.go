@@ -64,5 +64,6 @@ func (a *Agents) report(ctx context.Context, node *corev1.Node, order machineord
 	all := map[string]string{machineorder.ReportAnnotation: text}
 	maps.Copy(all, state)
 	patch, _ := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": all, "resourceVersion": node.ResourceVersion}})
-	return a.client.Patch(ctx, node.DeepCopy(), client.RawPatch(types.MergePatchType, patch)) == nil // a conflict is tried again
+	// After a conflict, the next turn of the agent repeats the step.
+	return a.client.Patch(ctx, node.DeepCopy(), client.RawPatch(types.MergePatchType, patch)) == nil
 }

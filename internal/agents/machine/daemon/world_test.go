@@ -58,7 +58,7 @@ type world struct {
 	rebooting bool
 	// drains is set if the operator drains the node at once.
 	drains bool
-	// crash is at which writing call the agent crashes; negative for never.
+	// crash is the number of the writing call at which the agent crashes, from 0; negative if it does not crash.
 	crash int
 	// powerLoss is called with each disk that a power loss at the crash permits.
 	powerLoss     func(after *disktest.Disk)

@@ -19,7 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
-// reconciler reconciles Nodes: the pod that installs or removes the machine agent.
+// reconciler runs a pod for a Node when the machine agent must be installed on its host, or removed from it.
 type reconciler struct {
 	*kit.Tools
 	authority authority

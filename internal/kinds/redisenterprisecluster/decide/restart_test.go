@@ -16,8 +16,8 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/redis/ring"
 )
 
-// replicasOnly returns an outdated pod of a formed cluster whose two servers run as replicas, so that it may be
-// restarted.
+// replicasOnly returns a pod that may be restarted: the cluster serves all slots, and both servers of the pod run as
+// replicas.
 func replicasOnly() (Input, Decision, *corev1.Pod) {
 	c := clustertest.New()
 	c.Status.Conditions = []metav1.Condition{{Type: redisv1alpha1.ConditionAvailable, Status: "True", Reason: redisv1alpha1.ReasonAllSlotsServed}}
