@@ -190,7 +190,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	if err := env.Client.Create(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
-	s.edit(annotated("example.com/look", "1"), func(d *opsv1.Diva) { d.Spec.SSH.User = "ops" })
+	s.edit(annotated("example.com/look", "1"), func(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionDelete })
 	s.await(opsv1.DivaReady, "False KeyUnusable", "Secret mine, privateKey: the value is not a private key")
 
 	other, err := keys.New("mine")
@@ -202,7 +202,7 @@ func TestAKeyOfTheUserIsTakenIntoUseAndABadOneIsNot(t *testing.T) {
 	if err := env.Client.Update(t.Context(), mine); err != nil {
 		t.Fatal(err)
 	}
-	s.edit(func(d *opsv1.Diva) { d.Spec.SSH.User = "root" })
+	s.edit(func(d *opsv1.Diva) { d.Spec.DeletionPolicy = opsv1.DeletionRetain })
 	s.awaitPhase(opsv1.SSHAuthorizing)
 	s.bringTo("client")
 	s.awaitPhase(opsv1.SSHSwitching)
