@@ -43,12 +43,12 @@ func (h *handover) finish(ctx context.Context, patience time.Duration) {
 	defer cancel()
 	conn, err := h.logIn(ctx, h.address)
 	if err != nil {
-		return // a broken connection makes the next command fail, too
+		return // if the server does not answer, the next command fails and reports it
 	}
 	defer conn.Close()
 	nodes, err := h.nodes(ctx, conn)
 	if err != nil {
-		return // a broken connection makes the next command fail, too
+		return // if the server does not answer, the next command fails and reports it
 	}
 	self, _ := clusternodes.Myself(nodes)
 	own := end{self, conn}

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// keyField is the key of the Secret with the key for hashes of secret data.
+	// keyField is the data field of a Secret that holds a hash key. With this key, opcrew hashes secret data.
 	keyField = "key"
 	// keyNamespace has the Secrets with keys. They are not in the namespace of the configurations, because each machine
 	// agent can read all Secrets there, and could guess short secrets with a key.

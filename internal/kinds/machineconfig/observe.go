@@ -62,7 +62,8 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *mcfgv1.MachineConfig
 	return f, r.observeNodes(ctx, pool, &f)
 }
 
-// observeNodes reads what the nodes of the pool have, and what blocks them.
+// observeNodes reads what may block changes of nodes, such as unfinished drains. If a node of the pool has to change, it
+// also loads the configurations of the nodes of the pool.
 func (r *poolReconciler) observeNodes(ctx context.Context, pool *mcfgv1.MachineConfigPool, f *facts) error {
 	names, busy, controlPlane := []string{fleet.Target(pool), pool.Status.Configuration.Name}, false, false
 	primaries := f.fleet.Primaries()

@@ -54,10 +54,13 @@ func TestAnAuthorNeedsTheRightToTheMachinesOfThePool(t *testing.T) {
 	free := newConfig("", "50-free", "x")
 	free.Labels = nil
 	moved := mine.DeepCopy()
+	create(t, newPool("other"))
 	for what, err := range map[string]error{
 		"configure another pool":       user.Create(t.Context(), newConfig("other", "60-other", "x"), client.DryRunAll),
 		"configure all pools":          user.Create(t.Context(), free, client.DryRunAll),
-		"create another pool":          user.Create(t.Context(), newPool("other"), client.DryRunAll),
+		"create another pool":          user.Create(t.Context(), newPool("others"), client.DryRunAll),
+		"pause another pool": user.Patch(t.Context(), newPool("other"),
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"opcrew.io/paused":"true"}}}`)), client.DryRunAll),
 		"delete another pool's config": user.Delete(t.Context(), theirs, client.DryRunAll),
 		"move a config to another pool": user.Patch(t.Context(), moved,
 			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"other"}}}`)), client.DryRunAll),

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	ignitionerrors "github.com/coreos/ignition/v2/config/shared/errors"
@@ -71,10 +72,23 @@ func addReport(found report.Report, n *notes) {
 		switch {
 		case entry.Kind.IsFatal():
 			n.invalid(field, "%s", advise(entry.Message))
+		case isUnknown(entry):
+			n.invalid(field, "%s: Ignition has no such field here, so it would have no effect: correct its name, or remove it", entry.Message)
 		case !isIrrelevant(entry.Message):
 			n.warn(field, "%s", entry.Message)
 		}
 	}
+}
+
+// formerKeys are keys of Ignition 2 that MachineConfigs of OpenShift's documentation still have, and that never had an
+// effect there.
+var formerKeys = []string{"networkd", "filesystem"}
+
+// isUnknown reports whether an entry is about a key that Ignition does not have. A misspelled key would otherwise make an
+// empty file, or none.
+func isUnknown(entry report.Entry) bool {
+	key, unknown := strings.CutPrefix(entry.Message, "unused key ")
+	return unknown && !slices.Contains(formerKeys, key)
 }
 
 // fieldOf formats the path of a report entry, such as spec.config.storage.files[0].path.

@@ -213,15 +213,22 @@ func TestASmallFileCannotUnpackToFillTheMemory(t *testing.T) {
 }
 
 func TestWhatIgnitionOnlyWarnsOfIsAWarning(t *testing.T) {
-	r, err := render.Render([]mcfgv1.MachineConfig{one(t, "a", "storage: {files: [{path: /a, mode: 2541, contnets: {}}]}\nsystemd: {units: [{name: a.service, enabled: true, contents: \"[Service]\"}]}")})
+	r, err := render.Render([]mcfgv1.MachineConfig{one(t, "a", "storage: {files: [{path: /a, mode: 2541, filesystem: root}]}\nsystemd: {units: [{name: a.service, enabled: true, contents: \"[Service]\"}]}")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := strings.Join(r.Warnings, "\n")
-	if !strings.Contains(all, "MachineConfig a: spec.config.storage.files[0].contnets: unused key contnets") || !strings.Contains(all, "has no install section") {
-		t.Errorf("expected warnings about an unknown field and about a unit without an Install section, got:\n%s", all)
+	if !strings.Contains(all, "MachineConfig a: spec.config.storage.files[0].filesystem: unused key filesystem") || !strings.Contains(all, "has no install section") {
+		t.Errorf("expected warnings about a former field and about a unit without an Install section, got:\n%s", all)
 	}
 	if strings.Contains(all, "setuid") {
 		t.Errorf("expected no warning about a mode that hosts get, got:\n%s", all)
 	}
+}
+
+func TestAMisspelledFieldIsAnErrorBecauseTheFileWouldBeEmpty(t *testing.T) {
+	_, err := render.Render([]mcfgv1.MachineConfig{one(t, "a", "storage: {files: [{path: /etc/ssh/sshd_config, contents: {inline: hello}}]}")})
+	expect(t, err, render.Invalid, "spec.config.storage.files[0].contents.inline: unused key inline: Ignition has no such field here")
+	_, err = render.Render([]mcfgv1.MachineConfig{one(t, "a", "storage: {fils: []}")})
+	expect(t, err, render.Invalid, "spec.config.storage.fils: unused key fils")
 }
