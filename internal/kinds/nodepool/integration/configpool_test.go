@@ -277,7 +277,7 @@ func (m *machines) trustsThePolicyOnly() {
 	}
 	// The policy that refuses a forged record can be in force before the one that replaces it.
 	operator.Until(m, "the true requester is recorded", func() error {
-		if err := forge("me"); err == nil || !strings.Contains(err.Error(), "the record is") {
+		if err := forge("mallory"); err == nil || !strings.Contains(err.Error(), "the record is") {
 			return fmt.Errorf("a forged record was not replaced: %v", err)
 		}
 		return nil
