@@ -56,9 +56,9 @@ func TestAnAuthorNeedsTheRightToTheMachinesOfThePool(t *testing.T) {
 	moved := mine.DeepCopy()
 	create(t, newPool("other"))
 	for what, err := range map[string]error{
-		"configure another pool":       user.Create(t.Context(), newConfig("other", "60-other", "x"), client.DryRunAll),
-		"configure all pools":          user.Create(t.Context(), free, client.DryRunAll),
-		"create another pool":          user.Create(t.Context(), newPool("others"), client.DryRunAll),
+		"configure another pool": user.Create(t.Context(), newConfig("other", "60-other", "x"), client.DryRunAll),
+		"configure all pools":    user.Create(t.Context(), free, client.DryRunAll),
+		"create another pool":    user.Create(t.Context(), newPool("others"), client.DryRunAll),
 		"pause another pool": user.Patch(t.Context(), newPool("other"),
 			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"opcrew.io/paused":"true"}}}`)), client.DryRunAll),
 		"delete another pool's config": user.Delete(t.Context(), theirs, client.DryRunAll),
