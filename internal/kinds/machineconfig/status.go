@@ -138,12 +138,12 @@ func reportProgress(set condition.Set, pool *mcfgv1.MachineConfigPool, d *decisi
 	case pool.Status.RollBack != nil:
 		reason, message = mcfgv1.ReasonRolledBack, fmt.Sprintf("%s. All nodes return to %s: correct the MachineConfigs", s.RollBack.Reason, s.RollBack.To)
 	case behind > 0 && rollout.IsPaused(pool):
-		reason, message = mcfgv1.ReasonPaused, fmt.Sprintf("%d of %d nodes do not have the configuration: set spec.paused: false and remove the annotation %s to update them",
-			behind, s.MachineCount, common.PausedAnnotation)
+		reason, message = mcfgv1.ReasonPaused, fmt.Sprintf("%d of %d nodes do not have the configuration, because the pool is paused: %s to update them",
+			behind, s.MachineCount, rollout.Resume(pool))
 	case s.ReadyMachineCount < s.MachineCount:
 		reason, message = mcfgv1.ReasonUpdating, fmt.Sprintf("%d of %d nodes have the configuration, and %d are ready", s.UpdatedMachineCount, s.MachineCount, s.ReadyMachineCount)
 	default:
-		reason, message = mcfgv1.ReasonAllUpdated, fmt.Sprintf("All %d nodes have the configuration, and are ready", s.MachineCount)
+		reason, message = mcfgv1.ReasonAllUpdated, fmt.Sprintf("%d of %d nodes have the configuration and are ready", s.MachineCount, s.MachineCount)
 	}
 	updated := reason == mcfgv1.ReasonAllUpdated || reason == mcfgv1.ReasonNoNodes
 	updating := reason == mcfgv1.ReasonUpdating || reason == mcfgv1.ReasonRolledBack && behind > 0

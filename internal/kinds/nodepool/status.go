@@ -136,6 +136,9 @@ func readyMessage(pool *nodesv1.NodePool) string {
 	if s.CordonedNodes > 0 {
 		text = append(text, fmt.Sprintf("%d cordoned", s.CordonedNodes))
 	}
+	if nodestate.Paused(pool) {
+		text = append(text, "and the annotation "+common.PausedAnnotation+" pauses later changes")
+	}
 	return strings.Join(text, ", ")
 }
 

@@ -8,14 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 )
 
 // paused begins nothing in a paused pool.
 func paused(in *Input) Verdict {
 	if in.Pool.Paused {
-		return wait(mcfgv1.ReasonPaused, "pool %s is paused: set spec.paused: false and remove the annotation %s to update the node", in.Pool.Name, common.PausedAnnotation)
+		return wait(mcfgv1.ReasonPaused, "pool %s is paused: %s to update the node", in.Pool.Name, in.Pool.Resume)
 	}
 	return Verdict{}
 }

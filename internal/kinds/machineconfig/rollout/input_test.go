@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/opcrew/opcrew/api/common"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
@@ -107,5 +109,22 @@ func TestAPoolIsPausedByItsSpecOrByTheAnnotation(t *testing.T) {
 	object.Spec.Paused = true
 	if !rollout.NewPool(object, target).Paused {
 		t.Error("expected spec.paused to pause the pool")
+	}
+}
+
+func TestAPausedPoolSaysHowToResumeIt(t *testing.T) {
+	annotated := map[string]string{common.PausedAnnotation: "true"}
+	for name, c := range map[string]struct {
+		pool mcfgv1.MachineConfigPool
+		want string
+	}{
+		"by its spec":       {mcfgv1.MachineConfigPool{Spec: mcfgv1.MachineConfigPoolSpec{Paused: true}}, "set spec.paused: false"},
+		"by the annotation": {mcfgv1.MachineConfigPool{ObjectMeta: metav1.ObjectMeta{Annotations: annotated}}, "remove the annotation opcrew.io/paused"},
+		"by both": {mcfgv1.MachineConfigPool{ObjectMeta: metav1.ObjectMeta{Annotations: annotated}, Spec: mcfgv1.MachineConfigPoolSpec{Paused: true}},
+			"set spec.paused: false and remove the annotation opcrew.io/paused"},
+	} {
+		if got := rollout.NewPool(&c.pool, "rendered"); !got.Paused || got.Resume != c.want {
+			t.Errorf("%s: expected %q, got %q", name, c.want, got.Resume)
+		}
 	}
 }

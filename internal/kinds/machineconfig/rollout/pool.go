@@ -21,7 +21,9 @@ type Pool struct {
 	Last string
 	// RolledBack is the configuration whose update was stopped, and from which the nodes return to Last.
 	RolledBack string
-	Paused     bool
+	// Paused is set if a user paused the pool, and Resume is what to do so that it continues.
+	Paused bool
+	Resume string
 	// MaxUnavailable is a number or a percentage; nil means 1.
 	MaxUnavailable *intstr.IntOrString
 	Rollout        Policy
@@ -45,7 +47,7 @@ type Policy struct {
 // NewPool returns the pool of an object. target is the rendered configuration.
 func NewPool(p *mcfgv1.MachineConfigPool, target string) *Pool {
 	out := &Pool{
-		Name: p.Name, Target: target, Last: p.Status.Configuration.Name, Paused: IsPaused(p),
+		Name: p.Name, Target: target, Last: p.Status.Configuration.Name, Paused: IsPaused(p), Resume: Resume(p),
 		MaxUnavailable: p.Spec.MaxUnavailable, Rollout: newPolicy(p.Spec.Rollout),
 	}
 	if p.Status.RollBack != nil {
@@ -57,6 +59,18 @@ func NewPool(p *mcfgv1.MachineConfigPool, target string) *Pool {
 // IsPaused reports whether a user paused a pool, in its spec or with the annotation that pauses objects of any kind.
 func IsPaused(p *mcfgv1.MachineConfigPool) bool {
 	return p.Spec.Paused || common.IsSet(p.Annotations, common.PausedAnnotation)
+}
+
+// Resume returns what to do so that a paused pool continues.
+func Resume(p *mcfgv1.MachineConfigPool) string {
+	remove := "remove the annotation " + common.PausedAnnotation
+	switch {
+	case !common.IsSet(p.Annotations, common.PausedAnnotation):
+		return "set spec.paused: false"
+	case p.Spec.Paused:
+		return "set spec.paused: false and " + remove
+	}
+	return remove
 }
 
 func newPolicy(r *mcfgv1.Rollout) Policy {
