@@ -7,6 +7,8 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/opcrew/opcrew/test/testenv/metric"
+
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,26 +18,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
-
-// series returns the values of all gauges, by the values of their labels.
-func series(t *testing.T, registry *prometheus.Registry) map[string]float64 {
-	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]float64{}
-	for _, family := range families {
-		for _, m := range family.Metric {
-			key := family.GetName()
-			for _, l := range m.Label {
-				key += " " + l.GetValue()
-			}
-			out[key] = m.Gauge.GetValue()
-		}
-	}
-	return out
-}
 
 func TestAPoolHasAGaugeOfNodesForEachStateUntilItIsGone(t *testing.T) {
 	registry := prometheus.NewRegistry()
@@ -53,11 +35,11 @@ func TestAPoolHasAGaugeOfNodesForEachStateUntilItIsGone(t *testing.T) {
 	r.after(p, f, r.Decide(p, f, now), kit.Outcome{})
 	const name = "opcrew_machineconfig_nodes gold "
 	want := map[string]float64{name + "total": 6, name + "updated": 2, name + "ready": 1, name + "changing": 1, name + "unavailable": 4, name + "degraded": 2}
-	if got := series(t, registry); !maps.Equal(got, want) {
+	if got := metric.Gauges(t, registry); !maps.Equal(got, want) {
 		t.Errorf("expected the series %v, got %v", want, got)
 	}
 	r.forgetPool(client.ObjectKey{Name: "gold"})
-	if got := series(t, registry); len(got) > 0 {
+	if got := metric.Gauges(t, registry); len(got) > 0 {
 		t.Errorf("expected no series of a pool that is gone, got %v", got)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcrew/opcrew/test/testenv/metric"
+
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
@@ -174,24 +176,10 @@ func TestAPoolsMetricsComeAndGoWithIt(t *testing.T) {
 	g.observe("gold", factsOf(gold, []*nodesv1.NodePool{gold}, settled(t, pooltest.Node("a", pooltest.Role("gold"), pooltest.HasLabel("tier", "brass"), pooltest.IsCordoned), gold), pooltest.Node("b", pooltest.Role("gold"), pooltest.IsNotReady)).nodes)
 	g.observe("other", nil)
 	g.forget("other")
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, family := range families {
-		for _, m := range family.Metric {
-			key := family.GetName()
-			for _, l := range m.Label {
-				key += " " + l.GetValue()
-			}
-			got[key] = m.Gauge.GetValue()
-		}
-	}
 	pooltest.Same(t, "the series", map[string]float64{
 		"opcrew_nodepool_nodes gold total": 2, "opcrew_nodepool_nodes gold ready": 1, "opcrew_nodepool_nodes gold cordoned": 1,
 		"opcrew_nodepool_nodes gold updated": 1, "opcrew_nodepool_conflicts gold": 1,
-	}, got)
+	}, metric.Gauges(t, registry))
 }
 
 func TestThePoolsPlan(t *testing.T) {
