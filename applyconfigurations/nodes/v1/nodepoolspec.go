@@ -43,7 +43,8 @@ type NodePoolSpecApplyConfiguration struct {
 	// MachineConfig. Who sets this field is root on the nodes, and needs the verb apply on resource machines of group
 	// machineconfiguration.openshift.io. If the field is removed, the MachineConfigPool is deleted, and hosts keep
 	// their configuration. The field needs make install-machineconfig.
-	MachineConfigSelector *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	MachineConfigSelector       *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	PipelinesApplyConfiguration `json:""`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -136,5 +137,21 @@ func (b *NodePoolSpecApplyConfiguration) WithAllowNoExecuteOnControlPlane(value 
 // If called multiple times, the MachineConfigSelector field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithMachineConfigSelector(value *metav1.LabelSelectorApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.MachineConfigSelector = value
+	return b
+}
+
+// WithOnJoin sets the OnJoin field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnJoin field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOnJoin(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.PipelinesApplyConfiguration.OnJoin = value
+	return b
+}
+
+// WithOnLeave sets the OnLeave field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnLeave field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOnLeave(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.PipelinesApplyConfiguration.OnLeave = value
 	return b
 }
