@@ -121,6 +121,7 @@ var joinAndLeave = faults.Workload{
 		{Name: "n-1 joins", Do: roleOf("n-1", new("")), Until: all(poolReady("gold", 2), joined("n-1"))},
 		{Name: "n-0 leaves", Do: roleOf("n-0", nil), Until: all(poolReady("gold", 1), clean("n-0"))},
 		{Name: "delete the pool", Do: func(u *faults.User) { u.Delete("gold", &nodesv1.NodePool{}) }, Until: all(poolGone("gold"), clean("n-1"), noSteps)},
+		{Name: "n-1 loses its role", Do: roleOf("n-1", nil), Until: clean("n-1")},
 	},
 }
 
