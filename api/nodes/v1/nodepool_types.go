@@ -120,7 +120,8 @@ type NodePoolSpec struct {
 	// +optional
 	MachineConfigSelector *metav1.LabelSelector `json:"machineConfigSelector,omitempty"`
 
-	Pipelines `json:",inline"`
+	Pipelines     `json:",inline"`
+	MachineChecks `json:",inline"`
 }
 
 // LabelValue is the value of a node label.
