@@ -19,8 +19,16 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=nodes.lailin.xyz, Version=v1
+	case v1.SchemeGroupVersion.WithKind("ActivityTemplate"):
+		return &nodesv1.ActivityTemplateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Conflict"):
 		return &nodesv1.ConflictApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Machine"):
+		return &nodesv1.MachineApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MachineChecks"):
+		return &nodesv1.MachineChecksApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("NodePipeline"):
+		return &nodesv1.NodePipelineApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePool"):
 		return &nodesv1.NodePoolApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePoolSpec"):
@@ -29,8 +37,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.NodePoolStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Overhead"):
 		return &nodesv1.OverheadApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Pipeline"):
+		return &nodesv1.PipelineApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Pipelines"):
+		return &nodesv1.PipelinesApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PipelineStatus"):
+		return &nodesv1.PipelineStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Preview"):
 		return &nodesv1.PreviewApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Step"):
+		return &nodesv1.StepApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Taint"):
 		return &nodesv1.TaintApplyConfiguration{}
 

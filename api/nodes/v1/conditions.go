@@ -23,6 +23,12 @@ const (
 	// NodePoolConfigured has the status, reason and message of condition Ready of the pool's MachineConfigPool, or
 	// reports why there is none. It exists only while spec.machineConfigSelector is set.
 	NodePoolConfigured = "Configured"
+	// NodePoolPipelines is False while a pipeline has failed on a node, or cannot start. It exists only while
+	// spec.onJoin or spec.onLeave is set, or a node joins or leaves.
+	NodePoolPipelines = "Pipelines"
+	// NodePoolMachinesMatch reports whether the pool's nodes are in the segments in spec.cidrs and have the instance
+	// types in spec.machine. It exists only while one of these fields is set.
+	NodePoolMachinesMatch = "MachinesMatch"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -53,7 +59,23 @@ const (
 	ReasonDryRun = "DryRun"
 	// ReasonMachineConfigMissing: spec.machineConfigSelector is set, and MachineConfig of opcrew is not installed.
 	ReasonMachineConfigMissing = "MachineConfigMissing"
-	// ReasonPolicyMissing: the admission policy about spec.machineConfigSelector is not in force, so the operator does
+	// ReasonPolicyMissing: the admission policy about the rights of a pool's author is not in force, so the operator does
 	// not trust the recorded requester.
 	ReasonPolicyMissing = "PolicyMissing"
+	// ReasonActivityMissing: spec.onJoin or spec.onLeave is set, and the CRD of Activity is not that of opcrew.
+	ReasonActivityMissing = "ActivityMissing"
+	// ReasonStepFailed: a step of a pipeline has failed on a node, and no retry is left.
+	ReasonStepFailed = "StepFailed"
+	// ReasonPipelineTimedOut: a pipeline has not ended within its timeout.
+	ReasonPipelineTimedOut = "PipelineTimedOut"
+	// ReasonRunning: nodes join or leave, and no pipeline has failed.
+	ReasonRunning = "Running"
+	// ReasonSegmentMismatch: a node has an address outside the segments in spec.cidrs.
+	ReasonSegmentMismatch = "SegmentMismatch"
+	// ReasonInstanceTypeMismatch: a node has another instance type than those in spec.machine.
+	ReasonInstanceTypeMismatch = "InstanceTypeMismatch"
+	// ReasonNotReported: a node reports no internal address, or no instance type.
+	ReasonNotReported = "NotReported"
+	// ReasonNoneRunning: no node joins or leaves.
+	ReasonNoneRunning = "NoneRunning"
 )

@@ -23,7 +23,7 @@ const DefaultHandler = "runc"
 // A node belongs to the pool if it has the label node-role.kubernetes.io/<name>, or if it matches spec.nodeSelector.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
-// +kubebuilder:resource:scope=Cluster,categories=opcrew
+// +kubebuilder:resource:scope=Cluster,categories=opcrew,shortName=npool
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Status",type=integer,JSONPath=`.status.status`,description="200 if Ready is True; otherwise 503, and column Reason shows why"
 // +kubebuilder:printcolumn:name="NodeCount",type=integer,JSONPath=`.status.nodeCount`
@@ -33,6 +33,8 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updatedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Cordoned",type=integer,JSONPath=`.status.cordonedNodes`,priority=1
+// +kubebuilder:printcolumn:name="Joining",type=integer,JSONPath=`.status.joiningNodes`,priority=1
+// +kubebuilder:printcolumn:name="Leaving",type=integer,JSONPath=`.status.leavingNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the last part of the node label node-role.kubernetes.io/<name>; use at most 63 characters"
@@ -117,6 +119,9 @@ type NodePoolSpec struct {
 	// their configuration. The field needs make install-machineconfig.
 	// +optional
 	MachineConfigSelector *metav1.LabelSelector `json:"machineConfigSelector,omitempty"`
+
+	Pipelines     `json:",inline"`
+	MachineChecks `json:",inline"`
 }
 
 // LabelValue is the value of a node label.
@@ -202,6 +207,8 @@ type NodePoolStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+
+	PipelineStatus `json:",inline"`
 
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".

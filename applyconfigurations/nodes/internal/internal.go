@@ -36,7 +36,42 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
+- name: com.github.opcrew.opcrew.api.nodes.v1.ActivityTemplate
+  map:
+    fields:
+    - name: args
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.StepArg
+          elementRelationship: atomic
+    - name: command
+      type:
+        scalar: string
+    - name: envs
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.StepEnv
+          elementRelationship: atomic
+    - name: execcwd
+      type:
+        scalar: string
+    - name: execuser
+      type:
+        scalar: string
+    - name: graceSeconds
+      type:
+        scalar: numeric
+    - name: startDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
 - name: com.github.opcrew.opcrew.api.nodes.v1.AnnotationValue
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.CIDR
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Conflict
   map:
@@ -67,8 +102,45 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.ConflictKind
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.FailurePolicy
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.Machine
+  map:
+    fields:
+    - name: instanceTypes
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
+          elementRelationship: associative
+- name: com.github.opcrew.opcrew.api.nodes.v1.NodePipeline
+  map:
+    fields:
+    - name: activity
+      type:
+        scalar: string
+    - name: attempt
+      type:
+        scalar: numeric
+    - name: failed
+      type:
+        scalar: boolean
+    - name: message
+      type:
+        scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: phase
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.PipelinePhase
+    - name: step
+      type:
+        scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.NodePool
   map:
     fields:
@@ -129,6 +201,12 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.AnnotationValue
+    - name: cidrs
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.CIDR
+          elementRelationship: atomic
     - name: handler
       type:
         scalar: string
@@ -138,6 +216,9 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
+    - name: machine
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Machine
     - name: machineConfigSelector
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
@@ -146,6 +227,12 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
+    - name: onJoin
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Pipeline
+    - name: onLeave
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Pipeline
     - name: overhead
       type:
         namedType: com.github.opcrew.opcrew.api.nodes.v1.Overhead
@@ -181,12 +268,27 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: cordonedNodes
       type:
         scalar: numeric
+    - name: failedPipelines
+      type:
+        scalar: numeric
+    - name: joiningNodes
+      type:
+        scalar: numeric
+    - name: leavingNodes
+      type:
+        scalar: numeric
     - name: nodeCount
       type:
         scalar: numeric
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: pipelines
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.NodePipeline
+          elementRelationship: atomic
     - name: preview
       type:
         namedType: com.github.opcrew.opcrew.api.nodes.v1.Preview
@@ -207,6 +309,23 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.common.Amount
+- name: com.github.opcrew.opcrew.api.nodes.v1.Pipeline
+  map:
+    fields:
+    - name: failurePolicy
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.FailurePolicy
+    - name: steps
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.Step
+          elementRelationship: atomic
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.PipelinePhase
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Preview
   map:
     fields:
@@ -228,6 +347,22 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nodeCount
       type:
         scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.Step
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: retries
+      type:
+        scalar: numeric
+    - name: template
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.ActivityTemplate
+- name: com.github.opcrew.opcrew.api.nodes.v1.StepArg
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.StepEnv
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Taint
   map:
     fields:

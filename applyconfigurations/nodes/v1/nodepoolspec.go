@@ -43,7 +43,9 @@ type NodePoolSpecApplyConfiguration struct {
 	// MachineConfig. Who sets this field is root on the nodes, and needs the verb apply on resource machines of group
 	// machineconfiguration.openshift.io. If the field is removed, the MachineConfigPool is deleted, and hosts keep
 	// their configuration. The field needs make install-machineconfig.
-	MachineConfigSelector *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	MachineConfigSelector           *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	PipelinesApplyConfiguration     `json:""`
+	MachineChecksApplyConfiguration `json:""`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -136,5 +138,39 @@ func (b *NodePoolSpecApplyConfiguration) WithAllowNoExecuteOnControlPlane(value 
 // If called multiple times, the MachineConfigSelector field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithMachineConfigSelector(value *metav1.LabelSelectorApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.MachineConfigSelector = value
+	return b
+}
+
+// WithOnJoin sets the OnJoin field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnJoin field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOnJoin(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.PipelinesApplyConfiguration.OnJoin = value
+	return b
+}
+
+// WithOnLeave sets the OnLeave field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnLeave field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOnLeave(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.PipelinesApplyConfiguration.OnLeave = value
+	return b
+}
+
+// WithCIDRs adds the given value to the CIDRs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the CIDRs field.
+func (b *NodePoolSpecApplyConfiguration) WithCIDRs(values ...nodesv1.CIDR) *NodePoolSpecApplyConfiguration {
+	for i := range values {
+		b.MachineChecksApplyConfiguration.CIDRs = append(b.MachineChecksApplyConfiguration.CIDRs, values[i])
+	}
+	return b
+}
+
+// WithMachine sets the Machine field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Machine field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithMachine(value *MachineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.MachineChecksApplyConfiguration.Machine = value
 	return b
 }

@@ -28,11 +28,13 @@ const policyWait = time.Minute
 type decision struct {
 	conflicts []nodesv1.Conflict
 	config    configDecision
+	steps     stepDecision
 }
 
-// Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool.
+// Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool and of the
+// pipelines on its nodes.
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
-	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config)}
+	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), steps: decideSteps(pool, f.steps)}
 }
 
 // Plan declares the RuntimeClass and the MachineConfigPool of a NodePool. If the NodePool is being deleted and its
@@ -44,8 +46,11 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	}
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
+			d.steps.dropAll(&plan)
 			plan.Release = finalizer
+			return plan
 		}
+		d.steps.plan(&plan)
 		return plan
 	}
 	plan.Hold = nodestate.DryRun(pool)
@@ -54,6 +59,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 		Object:    runtimeClass(pool, selectorLabels(pool, d.conflicts), tolerations(pool, f.nodes)),
 		ReplaceOn: []string{"handler"},
 	}}, d.config.children(pool)...)
+	d.steps.plan(&plan)
 	if p := d.config.problem; p != nil && p.reason == nodesv1.ReasonPolicyMissing {
 		plan.LookAgain(policyWait)
 	}

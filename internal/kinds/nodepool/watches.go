@@ -22,6 +22,7 @@ import (
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pipeline"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -45,8 +46,10 @@ func nodeChanged() predicate.Predicate {
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			before.Spec.Unschedulable != after.Spec.Unschedulable ||
 			nodeReady(before) != nodeReady(after) ||
+			pipeline.Responds(before) != pipeline.Responds(after) ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
 			!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
+			!equality.Semantic.DeepEqual(before.Status.Addresses, after.Status.Addresses) ||
 			!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers)
 	})
 }
