@@ -34,19 +34,25 @@ type kubelet struct {
 func (s *site) kubelet(took time.Duration, result func(host string) string) *kubelet {
 	s.Helper()
 	k := &kubelet{site: s, result: result, took: took, pods: map[string]int{}, active: map[string]bool{}, seen: map[string]bool{}}
-	w, err := env.Client.Watch(s.Context(), &corev1.PodList{}, client.InNamespace(run.Namespace))
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.Cleanup(w.Stop)
-	go func() {
+	go k.work(s.Context())
+	return k
+}
+
+// work watches the pods until the test ends. A busy API server may close a watch; the next one then begins with all
+// pods.
+func (k *kubelet) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		w, err := env.Client.Watch(ctx, &corev1.PodList{}, client.InNamespace(run.Namespace))
+		if err != nil {
+			continue
+		}
 		for e := range w.ResultChan() {
 			if pod, ok := e.Object.(*corev1.Pod); ok {
 				k.observe(pod)
 			}
 		}
-	}()
-	return k
+		w.Stop()
+	}
 }
 
 func (k *kubelet) observe(pod *corev1.Pod) {
