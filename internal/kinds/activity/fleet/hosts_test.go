@@ -99,6 +99,8 @@ func TestAnActivityThatIsGoneWithoutATraceIsLost(t *testing.T) {
 	a := fleetOf(func(a *egov1.Activity) { a.Status.Fleet.Started = 2 })
 	activitytest.Check(t, "lost", Lost(a, row("Running", "")), 1)
 	activitytest.Check(t, "lost", Lost(a, row("Running", "Failed", "")), 0)
+	Count(a.Status.Fleet, row("Running", ""))
+	activitytest.Check(t, "lost when reported", Lost(a, row("Running", "")), 1)
 	activitytest.Check(t, "lost at the beginning of a run", Lost(fleetOf(func(a *egov1.Activity) { a.Status.Fleet.Started, a.Spec.Run = 2, new(int64(2)) }), nil), 0)
 }
 

@@ -24,15 +24,12 @@ func Open(a *egov1.Activity) *egov1.FleetStatus {
 	return s
 }
 
-// Count sets the numbers and groups of the status from the hosts.
+// Count sets the numbers and groups of the status from the hosts. The number of started hosts never decreases in a run.
 func Count(s *egov1.FleetStatus, all []Host) {
-	s.NotStarted, s.Pending, s.Running, s.Succeeded, s.Failed, s.Started = 0, 0, 0, 0, 0, 0
-	s.Hosts = int32(len(all))
+	s.NotStarted, s.Pending, s.Running, s.Succeeded, s.Failed = 0, 0, 0, 0, 0
+	s.Hosts, s.Started = int32(len(all)), max(s.Started, known(all))
 	for i := range all {
 		h := &all[i]
-		if h.begun() {
-			s.Started++
-		}
 		switch {
 		case h.Earlier || h.State() == egov1.StateSucceeded:
 			s.Succeeded++
@@ -54,13 +51,18 @@ func Lost(a *egov1.Activity, all []Host) int {
 	if a.Status.Fleet == nil || a.Status.Run != run.Number(a) {
 		return 0
 	}
-	known := 0
+	return max(0, int(a.Status.Fleet.Started-known(all)))
+}
+
+// known returns the number of hosts that have an Activity in the current run, or a record of it.
+func known(all []Host) int32 {
+	var n int32
 	for i := range all {
 		if all[i].begun() {
-			known++
+			n++
 		}
 	}
-	return max(0, int(a.Status.Fleet.Started)-known)
+	return n
 }
 
 // Next returns the hosts to record as starting: those of the verdict, and those that are recorded and not yet known to

@@ -21,7 +21,7 @@ import (
 
 // hundreds is the number of hosts of the large fleet. writesOfMany is the maximum number of writes for one of them: its
 // Activity, its pod, the release of the pod, up to four statuses, and a share of the statuses of the fleet.
-const hundreds, writesOfMany = 500, 8
+const hundreds, writesOfMany = 500, 7
 
 // The operator stops several times in the middle of a run on 500 hosts. The observer expects that it never starts more
 // hosts than the budget allows, and none twice. The user expects a result that fits on a screen.
@@ -35,9 +35,9 @@ func TestARunOnHundredsOfHostsKeepsItsBudgetAndFitsOnAScreen(t *testing.T) {
 		return succeeds
 	})
 	mark := env.Audit.Mark(t)
-	s.create("upgrade", "work", onHosts(append(hosts, "rack-gone"), func(h *egov1.Hosts) {
+	s.create("upgrade", "work", onHosts(append(hosts, "gone"), func(h *egov1.Hosts) {
 		h.MaxUnavailable, h.MaxFailures = new(intstr.FromString("10%")), new(int32(3))
-	}), func(a *egov1.Activity) { a.Spec.StartDeadlineSeconds = new(int64(60)) })
+	}), func(a *egov1.Activity) { a.Spec.StartDeadlineSeconds = new(int64(30)) })
 	begin := time.Now()
 	for _, ended := range []int32{50, 150, 300} {
 		s.awaitEnded("upgrade", ended)
