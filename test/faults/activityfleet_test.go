@@ -169,11 +169,15 @@ func budgetKept(before, after faults.View, e faults.Event) error {
 	return nil
 }
 
-// maskFleet removes fields that differ between runs, in addition to those of single Activities. The hash contains the
-// UID of the fleet.
+// maskFleet removes fields that differ between runs, in addition to those of single Activities. The names of pods and
+// the hash contain UIDs, so the order of the pods varies, and their owners are not compared.
 func maskFleet(object *unstructured.Unstructured) {
 	maskActivity(object)
-	if object.GetKind() == "Activity" {
+	switch object.GetKind() {
+	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "specHash")
+	case "Pod":
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/activity")
+		unstructured.RemoveNestedField(object.Object, "metadata", "labels", "opcrew.io/owner")
 	}
 }

@@ -31,9 +31,12 @@ type fleetFacts struct {
 	fresh    bool
 }
 
-// observeFleet reads the hosts of a fleet and their Activities. If an Activity is to be created, it also checks whether
+// fleets reads what a fleet needs.
+type fleets struct{ *reconciler }
+
+// observe reads the hosts of a fleet and their Activities. If an Activity is to be created, it also checks whether
 // that is still allowed.
-func (r *reconciler) observeFleet(ctx context.Context, a *egov1.Activity, f *facts) error {
+func (r fleets) observe(ctx context.Context, a *egov1.Activity, f *facts) error {
 	if a.DeletionTimestamp != nil {
 		return nil
 	}
@@ -56,7 +59,7 @@ func (r *reconciler) observeFleet(ctx context.Context, a *egov1.Activity, f *fac
 	return nil
 }
 
-func (r *reconciler) childrenOf(ctx context.Context, a *egov1.Activity) ([]*egov1.Activity, error) {
+func (r fleets) childrenOf(ctx context.Context, a *egov1.Activity) ([]*egov1.Activity, error) {
 	list := &egov1.ActivityList{}
 	if err := r.Client.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{common.OwnerLabel: string(a.UID)}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list Activities of the hosts: %w", err)
@@ -71,7 +74,7 @@ func (r *reconciler) childrenOf(ctx context.Context, a *egov1.Activity) ([]*egov
 }
 
 // nodesOf returns the nodes that spec.hosts selects.
-func (r *reconciler) nodesOf(ctx context.Context, a *egov1.Activity) ([]*corev1.Node, error) {
+func (r fleets) nodesOf(ctx context.Context, a *egov1.Activity) ([]*corev1.Node, error) {
 	list, names := &corev1.NodeList{}, map[string]bool{}
 	if err := r.Client.List(ctx, list, selection(a.Spec.Hosts), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
@@ -102,7 +105,7 @@ func selection(h *egov1.Hosts) client.ListOption {
 
 // findUnseen reads the Activities of hosts that the status records as starting, before opcrew decides that they do not
 // start. The cache may not show an Activity that opcrew has just created.
-func (r *reconciler) findUnseen(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
+func (r fleets) findUnseen(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
 	for i := range out.hosts {
 		h := &out.hosts[i]
 		if !h.Starting || h.State() != "" {
@@ -123,7 +126,7 @@ func (r *reconciler) findUnseen(ctx context.Context, a *egov1.Activity, out *fle
 
 // observeStart checks whether Activities of single hosts may be created. The cache may be stale: another process may
 // have started these hosts, or a user may have cancelled the run. So the fleet is read from the API server.
-func (r *reconciler) observeStart(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
+func (r fleets) observeStart(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(egov1.GroupVersion.WithKind("Activity"))
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(a), live)
@@ -140,7 +143,7 @@ func (r *reconciler) observeStart(ctx context.Context, a *egov1.Activity, out *f
 
 // permitFleet checks whether the requester of a fleet can be trusted, and whether the approver still has the right to
 // approve. The rights of the requester are checked for each host when its Activity starts.
-func (r *reconciler) permitFleet(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
+func (r fleets) permitFleet(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	if o, err := r.vouched(ctx, a); err != nil || o != nil {
 		return o, err
 	}

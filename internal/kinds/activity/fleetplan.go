@@ -29,14 +29,14 @@ import (
 // comes earlier.
 const staleInterval = time.Second
 
-// keepFleet returns the plan for a fleet: create the Activities of the hosts that the status records as starting, cancel
+// plan returns the plan for a fleet: create the Activities of the hosts that the status records as starting, cancel
 // active ones, and delete what is no longer needed.
-func (r *reconciler) keepFleet(a *egov1.Activity, f fleetFacts, d decision) kit.Plan {
+func (r fleets) plan(a *egov1.Activity, f fleetFacts, d decision) kit.Plan {
 	if a.Status.Run != run.Number(a) {
 		return kit.Plan{} // the status must record the run first
 	}
 	if run.Over(a) {
-		return r.restFleet(a, f, d.now)
+		return r.rest(a, f, d.now)
 	}
 	v := d.fleet
 	plan := kit.Plan{Again: v.Again}
@@ -52,8 +52,8 @@ func (r *reconciler) keepFleet(a *egov1.Activity, f fleetFacts, d decision) kit.
 	return plan
 }
 
-// restFleet deletes an ended fleet after its lifetime, and Activities of runs whose successes no longer count.
-func (r *reconciler) restFleet(a *egov1.Activity, f fleetFacts, now time.Time) kit.Plan {
+// rest deletes an ended fleet after its lifetime, and Activities of runs whose successes no longer count.
+func (r fleets) rest(a *egov1.Activity, f fleetFacts, now time.Time) kit.Plan {
 	plan := kit.Plan{}
 	for _, child := range f.children {
 		if number, ok := fleet.RunOf(a.Name, child); ok && number < fleet.Since(a) && child.DeletionTimestamp == nil {
@@ -137,8 +137,8 @@ func indexFleets(mgr ctrl.Manager) error {
 	})
 }
 
-// fleetsAtWork enqueues the fleets whose run has not ended.
-func (r *reconciler) fleetsAtWork(ctx context.Context, _ client.Object) []reconcile.Request {
+// atWork enqueues the fleets whose run has not ended.
+func (r fleets) atWork(ctx context.Context, _ client.Object) []reconcile.Request {
 	list := &egov1.ActivityList{}
 	if err := r.Client.List(ctx, list, client.MatchingFields{fleetIndex: "active"}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil // cannot happen, because the cache has the index

@@ -103,7 +103,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&egov1.Activity{}).
 		Watches(&corev1.Pod{}, byAnnotation).
 		Watches(&corev1.Secret{}, byAnnotation).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.fleetsAtWork), builder.WithPredicates(hostChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(fleets{r}.atWork), builder.WithPredicates(hostChanged())).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

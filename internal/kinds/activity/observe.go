@@ -23,7 +23,7 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	f := facts{agentImage: r.AgentImage}
 	switch {
 	case fleet.Is(a):
-		err := r.observeFleet(ctx, a, &f)
+		err := fleets{r}.observe(ctx, a, &f)
 		return f, err
 	case run.Scheduled(a):
 		err := r.observeSchedule(ctx, a, &f)

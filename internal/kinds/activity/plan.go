@@ -46,7 +46,7 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	case a.DeletionTimestamp != nil:
 		return r.leave(f)
 	case fleet.Is(a):
-		return r.keepFleet(a, f.fleet, d)
+		return fleets{r}.plan(a, f.fleet, d)
 	case run.Scheduled(a):
 		return r.keepSchedule(a, f.children, f.agenda, d.now)
 	case a.Status.Run != run.Number(a):
