@@ -137,14 +137,15 @@ func hostsSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// oneActivityAHost holds if an Activity of a host is never created again while its fleet exists in the same run.
+// oneActivityAHost holds if the Activity of a host is only deleted together with its fleet. Without this, the host could
+// run the command again in the same run.
 func oneActivityAHost(before, after faults.View, e faults.Event) error {
-	if e.Key.Kind != "Activity" || !e.Gone || e.Key.Name == "upgrade" {
+	if e.Key.Kind != "Activity" || !e.Gone {
 		return nil
 	}
 	for _, a := range after.Objects("Activity") {
-		if a.GetName() == "upgrade" && a.GetDeletionTimestamp() == nil {
-			return fmt.Errorf("an Activity of a host is gone, so that its host could run the command again")
+		if string(a.GetUID()) == e.Object.GetLabels()["opcrew.io/owner"] && a.GetDeletionTimestamp() == nil {
+			return errors.New("the Activity of a host is gone, and its fleet exists")
 		}
 	}
 	return nil
@@ -176,6 +177,10 @@ func maskFleet(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "Activity":
 		unstructured.RemoveNestedField(object.Object, "status", "specHash")
+		// An operator that sees only the last state of a cancelled fleet creates no Activity of a host.
+		if cancel, _, _ := unstructured.NestedBool(object.Object, "spec", "cancel"); cancel && object.GetName() != "upgrade" {
+			clear(object.Object)
+		}
 	case "Pod":
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "opcrew.io/activity")
 		unstructured.RemoveNestedField(object.Object, "metadata", "labels", "opcrew.io/owner")
