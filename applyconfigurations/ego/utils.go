@@ -25,12 +25,28 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &egov1.ActivitySpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ActivityStatus"):
 		return &egov1.ActivityStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Approval"):
+		return &egov1.ApprovalApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Canary"):
+		return &egov1.CanaryApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FleetLimits"):
+		return &egov1.FleetLimitsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FleetStatus"):
+		return &egov1.FleetStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Hosts"):
+		return &egov1.HostsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("OutcomeGroup"):
+		return &egov1.OutcomeGroupApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RemovedRun"):
+		return &egov1.RemovedRunApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Requester"):
 		return &egov1.RequesterApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ScheduleSpec"):
 		return &egov1.ScheduleSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("SecretEnv"):
 		return &egov1.SecretEnvApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Window"):
+		return &egov1.WindowApplyConfiguration{}
 
 	}
 	return nil

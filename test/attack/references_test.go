@@ -58,6 +58,8 @@ func referenceAttacks() []attack {
 		{name: "a shell in the pods", source: "OWASP K03", needs: rbac,
 			act: func(w *world) error { return w.tenant.List(w.Context(), &corev1.PodList{}, client.InNamespace(w.ns)) }, refused: []string{"forbidden", "pods"}},
 		{name: "an Activity on a host", source: "OWASP K03, K04", needs: policies, manifest: runOn(""), refused: []string{"may not run commands on host"}},
+		{name: "an Activity on several hosts", source: "OWASP K03, K04", needs: policies,
+			manifest: strings.Replace(runOn(""), "host: node1", "hosts: {nodePool: control-plane, maxUnavailable: 100%}", 1), refused: []string{"may not run commands as user root"}},
 		{name: "an Activity in the name of an administrator", source: "OWASP K03, K06", needs: policies,
 			manifest: runOn(`requester: {username: "system:admin", groups: ["system:masters"]}`), refused: []string{"may not run commands on host"}},
 		{name: "an Activity that claims to be of a schedule", source: "OWASP K03, K06", needs: policies,

@@ -73,10 +73,10 @@ func (i *instance) start(ctx context.Context, cfg *rest.Config, kind kit.Registr
 	return nil
 }
 
-// userOf returns the user name of the operator. The policies of MachineConfig let only the operator's account write some
-// fields.
+// userOf returns the user name of the operator. The policies of MachineConfig and Activity let only the operator's
+// account write some fields.
 func userOf(kind kit.Registration) string {
-	if kind.OptIn {
+	if kind.OptIn || kind.Name == "activity" {
 		return testenv.ServiceAccountUser("opcrew-system", "opcrew-"+kind.Layer)
 	}
 	return "opcrew"

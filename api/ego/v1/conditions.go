@@ -19,6 +19,9 @@ const (
 	// ActivityScheduleKept reports whether the operator creates the runs of a schedule in time. Only an Activity with a
 	// schedule has it.
 	ActivityScheduleKept = "ScheduleKept"
+	// ActivityApproved reports whether a second user has approved the run. Only an Activity that needs an approval has
+	// it.
+	ActivityApproved = "Approved"
 )
 
 // Condition reasons of an Activity, in addition to the reasons that all kinds share.
@@ -63,4 +66,22 @@ const (
 	ReasonSuspended = "Suspended"
 	// ReasonScheduled: the schedule creates its runs in time.
 	ReasonScheduled = "Scheduled"
+
+	// ReasonApproved: a second user has approved the run.
+	ReasonApproved = "Approved"
+	// ReasonAwaitingApproval: the run waits until a second user approves it. The message has the command.
+	ReasonAwaitingApproval = "AwaitingApproval"
+	// ReasonNoHosts: no node matches spec.hosts.
+	ReasonNoHosts = "NoHosts"
+	// ReasonOutsideWindow: hosts start only in the maintenance window of spec.hosts.window.
+	ReasonOutsideWindow = "OutsideWindow"
+	// ReasonSoaking: the command has succeeded on the canary hosts, and the other hosts wait.
+	ReasonSoaking = "Soaking"
+	// ReasonBudgetUsed: as many hosts as spec.hosts.maxUnavailable allows are not available.
+	ReasonBudgetUsed = "BudgetUsed"
+	// ReasonStoppedOnFailure: the command failed on more hosts than spec.hosts.maxFailures allows, so that no further
+	// host started.
+	ReasonStoppedOnFailure = "StoppedOnFailure"
+	// ReasonHostsFailed: all hosts have ended, and the command did not succeed on some of them.
+	ReasonHostsFailed = "HostsFailed"
 )

@@ -72,6 +72,15 @@ type ActivityStatus struct {
 	// +listType=atomic
 	Active []string `json:"active,omitempty"`
 
+	// specHash identifies this run of an Activity on several hosts, with its spec and its requester. A user who approves
+	// the run copies the hash to spec.hosts.approval.approvedHash.
+	// +optional
+	SpecHash string `json:"specHash,omitempty"`
+
+	// fleet is the progress of a run on several hosts.
+	// +optional
+	Fleet *FleetStatus `json:"fleet,omitempty"`
+
 	// observedGeneration is the metadata.generation of the spec that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

@@ -101,6 +101,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: host
       type:
         scalar: string
+    - name: hosts
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Hosts
     - name: placement
       type:
         namedType: com.github.opcrew.opcrew.api.ego.v1.Placement
@@ -168,6 +171,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: finishTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: fleet
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.FleetStatus
     - name: lastScheduleTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
@@ -201,17 +207,170 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: signal
       type:
         scalar: string
+    - name: specHash
+      type:
+        scalar: string
     - name: startTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: com.github.opcrew.opcrew.api.ego.v1.Approval
+  map:
+    fields:
+    - name: approvedHash
+      type:
+        scalar: string
+    - name: approver
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Requester
+    - name: required
+      type:
+        scalar: boolean
 - name: com.github.opcrew.opcrew.api.ego.v1.Arg
   scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.Canary
+  map:
+    fields:
+    - name: hosts
+      type:
+        scalar: numeric
+    - name: soakSeconds
+      type:
+        scalar: numeric
 - name: com.github.opcrew.opcrew.api.ego.v1.ConcurrencyPolicy
   scalar: string
 - name: com.github.opcrew.opcrew.api.ego.v1.Env
   scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.FleetStatus
+  map:
+    fields:
+    - name: failed
+      type:
+        scalar: numeric
+    - name: groups
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.ego.v1.OutcomeGroup
+          elementRelationship: atomic
+    - name: hosts
+      type:
+        scalar: numeric
+    - name: notStarted
+      type:
+        scalar: numeric
+    - name: otherHosts
+      type:
+        scalar: numeric
+    - name: pending
+      type:
+        scalar: numeric
+    - name: removed
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.ego.v1.RemovedRun
+          elementRelationship: atomic
+    - name: running
+      type:
+        scalar: numeric
+    - name: since
+      type:
+        scalar: numeric
+    - name: started
+      type:
+        scalar: numeric
+    - name: starting
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: succeeded
+      type:
+        scalar: numeric
+- name: com.github.opcrew.opcrew.api.ego.v1.HostName
+  scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.Hosts
+  map:
+    fields:
+    - name: approval
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Approval
+    - name: batches
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+          elementRelationship: atomic
+    - name: canary
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Canary
+    - name: maxFailures
+      type:
+        scalar: numeric
+    - name: maxUnavailable
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: names
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.ego.v1.HostName
+          elementRelationship: associative
+    - name: nodePool
+      type:
+        scalar: string
+    - name: nodeSelector
+      type:
+        map:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.ego.v1.NodeLabel
+    - name: rerun
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Rerun
+    - name: window
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Window
+- name: com.github.opcrew.opcrew.api.ego.v1.NodeLabel
+  scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.OutcomeGroup
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+    - name: exitCode
+      type:
+        scalar: numeric
+    - name: hosts
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: message
+      type:
+        scalar: string
+    - name: output
+      type:
+        scalar: string
+    - name: state
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.State
 - name: com.github.opcrew.opcrew.api.ego.v1.Placement
   scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.RemovedRun
+  map:
+    fields:
+    - name: host
+      type:
+        scalar: string
+    - name: run
+      type:
+        scalar: numeric
+    - name: state
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.State
 - name: com.github.opcrew.opcrew.api.ego.v1.Requester
   map:
     fields:
@@ -227,6 +386,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: username
       type:
         scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.Rerun
+  scalar: string
 - name: com.github.opcrew.opcrew.api.ego.v1.SecretEnv
   map:
     fields:
@@ -241,6 +402,18 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.opcrew.opcrew.api.ego.v1.State
   scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.Window
+  map:
+    fields:
+    - name: durationSeconds
+      type:
+        scalar: numeric
+    - name: schedule
+      type:
+        scalar: string
+    - name: timeZone
+      type:
+        scalar: string
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
   map:
     fields:
@@ -391,6 +564,16 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: untyped
 - name: io.k8s.apimachinery.pkg.types.UID
   scalar: string
+- name: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: __untyped_atomic_
   scalar: untyped
   list:

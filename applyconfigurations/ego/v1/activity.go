@@ -18,7 +18,7 @@ import (
 // with apply.
 //
 // Activity is a command that opcrew runs on a host (a node) at most once per run, and the result of the command. With
-// spec.schedule it instead creates Activities that run the command.
+// spec.schedule or spec.hosts it instead creates Activities that run the command.
 type ActivityApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

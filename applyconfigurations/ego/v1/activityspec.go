@@ -12,16 +12,18 @@ import (
 // ActivitySpecApplyConfiguration represents a declarative configuration of the ActivitySpec type for use
 // with apply.
 //
-// ActivitySpec is the command, and the host on which it runs. Only cancel, run, suspend, ttlSecondsAfterFinished and
-// the history limits can change.
+// ActivitySpec is the command, and the host or hosts on which it runs. Only cancel, run, suspend,
+// ttlSecondsAfterFinished, the history limits, the limits in hosts (together with run) and approvals can change.
 type ActivitySpecApplyConfiguration struct {
 	// command is a shell command that the host's /bin/sh runs unchanged, at most 102400 characters. Set either command
 	// or args.
 	Command *string `json:"command,omitempty"`
 	// args are a program of the host and its arguments, which run without a shell. Set either command or args.
 	Args []egov1.Arg `json:"args,omitempty"`
-	// host is the name of the node on which the command runs.
+	// host is the name of the node on which the command runs. Set either host or hosts.
 	Host *string `json:"host,omitempty"`
+	// hosts makes the operator run the command on several nodes, a few at a time. Set either host or hosts.
+	Hosts *HostsApplyConfiguration `json:"hosts,omitempty"`
 	// execuser is the user of the host, by name or number, that runs the command; default root.
 	ExecUser *string `json:"execuser,omitempty"`
 	// execcwd is the working directory of the command, an absolute path on the host; default /.
@@ -84,6 +86,14 @@ func (b *ActivitySpecApplyConfiguration) WithArgs(values ...egov1.Arg) *Activity
 // If called multiple times, the Host field is set to the value of the last call.
 func (b *ActivitySpecApplyConfiguration) WithHost(value string) *ActivitySpecApplyConfiguration {
 	b.Host = &value
+	return b
+}
+
+// WithHosts sets the Hosts field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Hosts field is set to the value of the last call.
+func (b *ActivitySpecApplyConfiguration) WithHosts(value *HostsApplyConfiguration) *ActivitySpecApplyConfiguration {
+	b.Hosts = value
 	return b
 }
 

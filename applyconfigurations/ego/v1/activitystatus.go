@@ -51,6 +51,11 @@ type ActivityStatusApplyConfiguration struct {
 	NextScheduleTime *metav1.Time `json:"nextScheduleTime,omitempty"`
 	// active are the names of the schedule's Activities whose runs have not ended.
 	Active []string `json:"active,omitempty"`
+	// specHash identifies this run of an Activity on several hosts, with its spec and its requester. A user who approves
+	// the run copies the hash to spec.hosts.approval.approvedHash.
+	SpecHash *string `json:"specHash,omitempty"`
+	// fleet is the progress of a run on several hosts.
+	Fleet *FleetStatusApplyConfiguration `json:"fleet,omitempty"`
 	// observedGeneration is the metadata.generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions of the Activity; Ready summarizes the other conditions.
@@ -190,6 +195,22 @@ func (b *ActivityStatusApplyConfiguration) WithActive(values ...string) *Activit
 	for i := range values {
 		b.Active = append(b.Active, values[i])
 	}
+	return b
+}
+
+// WithSpecHash sets the SpecHash field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SpecHash field is set to the value of the last call.
+func (b *ActivityStatusApplyConfiguration) WithSpecHash(value string) *ActivityStatusApplyConfiguration {
+	b.SpecHash = &value
+	return b
+}
+
+// WithFleet sets the Fleet field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Fleet field is set to the value of the last call.
+func (b *ActivityStatusApplyConfiguration) WithFleet(value *FleetStatusApplyConfiguration) *ActivityStatusApplyConfiguration {
+	b.Fleet = value
 	return b
 }
 

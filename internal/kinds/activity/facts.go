@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -37,6 +38,10 @@ type facts struct {
 	children   runs
 	agenda     agenda
 	agentImage string
+	// fleet is what was read about an Activity on several hosts.
+	fleet fleetFacts
+	// unrecorded is true if the fleet of this deleted Activity has not recorded the deletion yet.
+	unrecorded bool
 }
 
 // observed returns the facts from which the state of the current run of an Activity is determined.
@@ -49,6 +54,8 @@ type runs []egov1.Activity
 type decision struct {
 	verdict run.Verdict
 	now     time.Time
+	// fleet is the state of an Activity on several hosts.
+	fleet fleet.Verdict
 }
 
 // agenda says which run of a schedule is due at a given time, and what prevents it.

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package activity reconciles Activities: a command that runs at most once on a host, or a schedule that creates such
-// Activities. A run is a pod that enters the host (internal/agents/hostrun) and reports the result in its termination
+// Package activity reconciles Activities: a command that runs at most once on a host, or a schedule or fleet that
+// creates such Activities. A run is a pod that enters the host (internal/agents/hostrun) and reports the result in its termination
 // message. opcrew creates the pod once; a marker file on the host prevents a second execution.
 package activity
 
@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -36,10 +37,10 @@ import (
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
 // Read the Secrets that spec.secretEnvs names, in namespaces where an administrator binds this role.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
-// Find out whether the host exists, belongs to the control plane, or was restarted.
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // Check whether a step of a NodePool has the requester of that NodePool.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get
+// Find out whether the host exists, belongs to the control plane, or was restarted; find the hosts of a fleet.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // Check whether the requester still has the rights to the host, the host user and the Secrets.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // Check whether the admission policy that sets spec.requester is in force.
@@ -74,6 +75,7 @@ func cached() map[client.Object]cache.ByObject {
 	secrets.Namespaces = pods.Namespaces
 	return map[client.Object]cache.ByObject{
 		&egov1.Activity{}: {},
+		&corev1.Node{}:    {},
 		&corev1.Pod{}:     pods,
 		&corev1.Secret{}:  secrets,
 	}
@@ -84,10 +86,14 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, hostIndex, host); err != nil {
 		return err
 	}
+	if err := indexFleets(mgr); err != nil {
+		return err
+	}
 	loop := &kit.Loop[*egov1.Activity, facts, decision]{
-		Tools: r.Tools,
-		New:   func() *egov1.Activity { return &egov1.Activity{} },
-		Kind:  r,
+		Tools:   r.Tools,
+		New:     func() *egov1.Activity { return &egov1.Activity{} },
+		Kind:    r,
+		Records: starts,
 	}
 	if err := setupLeftovers(mgr, r); err != nil {
 		return err
@@ -99,6 +105,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Owns(&egov1.Activity{}).
 		Watches(&corev1.Pod{}, byAnnotation).
 		Watches(&corev1.Secret{}, byAnnotation).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(fleets{r}.atWork), builder.WithPredicates(hostChanged())).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
 }

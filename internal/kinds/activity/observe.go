@@ -14,13 +14,18 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
 
 // Observe reads the objects of an Activity and the state of its host.
 func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, error) {
 	f := facts{agentImage: r.AgentImage}
-	if run.Scheduled(a) {
+	switch {
+	case fleet.Is(a):
+		err := fleets{r}.observe(ctx, a, &f)
+		return f, err
+	case run.Scheduled(a):
 		err := r.observeSchedule(ctx, a, &f)
 		return f, err
 	}
@@ -33,9 +38,11 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	var err error
 	switch {
 	case a.DeletionTimestamp != nil:
-		if f.host, err = r.readHost(ctx, a.Spec.Host); err == nil {
-			f.hostAnswers = f.host.Ready
+		if f.host, err = r.readHost(ctx, a.Spec.Host); err != nil {
+			break
 		}
+		f.hostAnswers = f.host.Ready
+		f.unrecorded, err = r.unrecorded(ctx, a)
 	case run.Explains(a, f.pod, r.Clock.Now()):
 		f.host, _ = r.readHost(ctx, a.Spec.Host) // if the node cannot be read, the state of the host stays unknown
 	case begins(a, f):
@@ -82,8 +89,7 @@ func takesItForGone(a *egov1.Activity) bool {
 	return a.DeletionTimestamp != nil || a.Status.Run == run.Number(a) && !run.Over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
 }
 
-// readHost reads the node of a host from the API server. opcrew does not cache nodes for this kind, because it would
-// receive every heartbeat.
+// readHost reads the node of a host from the API server, because a run must not depend on a stale boot ID.
 func (r *reconciler) readHost(ctx context.Context, host string) (*run.Host, error) {
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node)

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -27,15 +25,8 @@ func occurrence(a *egov1.Activity, due time.Time) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.ScheduleSpec, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = egov1.ScheduleSpec{}, false, nil, nil
 	made := &egov1.Activity{Spec: *spec}
-	made.APIVersion, made.Kind = egov1.GroupVersion.String(), "Activity"
-	made.Namespace, made.Name = a.Namespace, occurrenceName(a, due)
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made)
-	if err != nil {
-		panic(err) // cannot fail, because an Activity can always be encoded
-	}
-	delete(content, "status")
-	unstructured.RemoveNestedField(content, "metadata", "creationTimestamp")
-	return client.ApplyConfigurationFromUnstructured(&unstructured.Unstructured{Object: content})
+	made.Name = occurrenceName(a, due)
+	return declared(a.Namespace, made)
 }
 
 // cancels returns the patches that cancel the active runs of a schedule, except the named one.

@@ -31,7 +31,7 @@ var controlPlane = []string{"node-role.kubernetes.io/control-plane", "node-role.
 // Activity was created, but rights may have been revoked since, and only this check knows the labels of the node.
 func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
 	if a.Spec.Requester == nil {
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty; install the admission policy " + policy + ", which sets this field, and create a new Activity"}, nil
+		return noRequester(), nil
 	}
 	if o, err := r.vouched(ctx, a); err != nil || o != nil {
 		return o, err
@@ -52,6 +52,10 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 		}
 	}
 	return nil, nil
+}
+
+func noRequester() *run.Obstacle {
+	return &run.Obstacle{Final: true, Reason: egov1.ReasonNoRequester, Message: "spec.requester is empty; install the admission policy " + policy + ", which sets this field, and create a new Activity"}
 }
 
 // rights returns the rights that the requester must have.
@@ -119,8 +123,8 @@ func askedAt(a *egov1.Activity) time.Time {
 	return a.CreationTimestamp.Time
 }
 
-// ofItsSchedule returns an obstacle if the schedule that owns the run does not exist or has another requester. It
-// compares spec.requester of the run with that of the schedule, not the account that created the run.
+// ofItsSchedule returns an obstacle if the schedule or fleet that owns the run does not exist or has another requester.
+// It compares spec.requester of the run with that of the owner, not the account that created the run.
 func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run.Obstacle, error) {
 	by := metav1.GetControllerOf(a)
 	if by == nil || by.Kind != "Activity" {
@@ -132,7 +136,7 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 		return nil, fmt.Errorf("read schedule %s: %w", by.Name, err)
 	}
 	if schedule.UID != by.UID || !equality.Semantic.DeepEqual(schedule.Spec.Requester, a.Spec.Requester) {
-		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "the requester of this run is not the requester of schedule " + by.Name + ", which owns the run"}, nil
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "the requester of this run is not the requester of Activity " + by.Name + ", which owns the run"}, nil
 	}
 	return nil, nil
 }

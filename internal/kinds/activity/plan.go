@@ -16,6 +16,7 @@ import (
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -29,6 +30,10 @@ const (
 // Decide determines the state of the current run of an Activity.
 func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision {
 	d := decision{now: now}
+	if fleet.Is(a) {
+		d.fleet = fleet.Decide(fleetInput(a, f.fleet, now))
+		return d
+	}
 	if a.DeletionTimestamp == nil && !run.Scheduled(a) && a.Status.Run == run.Number(a) && (!run.Over(a) || run.Corrects(a, f.pod)) {
 		d.verdict = run.Judge(a, f.observed(), now)
 	}
@@ -40,6 +45,8 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	switch {
 	case a.DeletionTimestamp != nil:
 		return r.leave(f)
+	case fleet.Is(a):
+		return fleets{r}.plan(a, f.fleet, d)
 	case run.Scheduled(a):
 		return r.keepSchedule(a, f.children, f.agenda, d.now)
 	case a.Status.Run != run.Number(a):
@@ -101,7 +108,8 @@ func lifetime(a *egov1.Activity, now time.Time) time.Duration {
 }
 
 // leave deletes the pods of a deleted Activity. It removes the finalizer of the Activity when the pods have ended, or
-// if the host does not respond, because a dead host must not block the deletion.
+// if the host does not respond, because a dead host must not block the deletion. The fleet of the Activity must record
+// the deletion first, so that it does not run the command on the host again.
 func (r *reconciler) leave(f facts) kit.Plan {
 	plan := kit.Plan{}
 	waits := false
@@ -122,7 +130,7 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	case len(f.secrets) > 0:
 		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
 		plan.Again = hostInterval
-	case waits:
+	case waits || f.unrecorded:
 		plan.Again = hostInterval
 	default:
 		plan.Release = run.Finalizer

@@ -11,6 +11,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -24,6 +25,8 @@ func (r *reconciler) Report(a *egov1.Activity, f facts, d decision, done kit.Out
 	switch {
 	case a.DeletionTimestamp != nil:
 		reportLeaving(set, done)
+	case fleet.Is(a):
+		reportFleet(set, a, f.fleet, d.fleet, done)
 	case run.Scheduled(a):
 		reportSchedule(set, a, f.children.atWork(), f.agenda, done)
 	case a.Status.Run != run.Number(a):

@@ -1,0 +1,141 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kinds/activity/run"
+)
+
+// Host is a host of a fleet, and what is known about the current run there.
+type Host struct {
+	Name string
+	// Problem says why the host is not available, such as "is cordoned"; empty if it is available.
+	Problem string
+	// Child is the Activity that runs the command on the host; nil if there is none.
+	Child *egov1.Activity
+	// Removed is the state of the run if its Activity was deleted; otherwise empty.
+	Removed egov1.State
+	// Earlier is true if the command has succeeded in an earlier run, so that it does not run again.
+	Earlier bool
+	// Starting is true if the status records that the operator creates the Activity next.
+	Starting bool
+}
+
+// State returns the state of the run on the host; empty if it has not started.
+func (h *Host) State() egov1.State {
+	switch {
+	case h.Child != nil && run.Over(h.Child):
+		return h.Child.Status.Prosta
+	case h.Child != nil && h.Child.Status.Prosta == egov1.StateRunning:
+		return egov1.StateRunning
+	case h.Child != nil:
+		return egov1.StatePending
+	}
+	return h.Removed
+}
+
+// begun reports whether the run has an Activity on the host, or had one.
+func (h *Host) begun() bool { return h.State() != "" }
+
+// active reports whether the command may be pending or running on the host.
+func (h *Host) active() bool {
+	return h.State() == egov1.StatePending || h.State() == egov1.StateRunning
+}
+
+func (h *Host) over() bool { return h.begun() && !h.active() }
+
+func (h *Host) failed() bool { return h.over() && h.State() != egov1.StateSucceeded }
+
+// ended returns when the run on the host ended; zero if that is not known.
+func (h *Host) ended() time.Time {
+	if h.Child == nil || h.Child.Status.EndedAt == nil {
+		return time.Time{}
+	}
+	return h.Child.Status.EndedAt.Time
+}
+
+// Observed is what was read about a fleet.
+type Observed struct {
+	// Nodes are the nodes that spec.hosts selects.
+	Nodes []*corev1.Node
+	// Children are the Activities of single hosts, of all runs.
+	Children []*egov1.Activity
+}
+
+// HostsOf returns the hosts of a fleet in the order of their names.
+func HostsOf(a *egov1.Activity, o Observed) []Host {
+	hosts := map[string]*Host{}
+	at := func(name string) *Host {
+		if hosts[name] == nil {
+			hosts[name] = &Host{Name: name}
+		}
+		return hosts[name]
+	}
+	for _, name := range a.Spec.Hosts.Names {
+		at(string(name))
+	}
+	for _, node := range o.Nodes {
+		at(node.Name).Problem = problem(node)
+	}
+	current, since := run.Number(a), Since(a)
+	for _, child := range o.Children {
+		switch number, ok := RunOf(a.Name, child); {
+		case ok && number == current:
+			at(child.Spec.Host).Child = child
+		case ok && number >= since && number < current && run.Over(child) && child.Status.Prosta == egov1.StateSucceeded:
+			at(child.Spec.Host).Earlier = true
+		}
+	}
+	if a.Status.Fleet != nil {
+		record(a.Status.Fleet, current, since, at)
+	}
+	out := make([]Host, 0, len(hosts))
+	for _, h := range hosts {
+		h.Earlier = h.Earlier && !h.begun() && !h.Starting
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(x, y Host) int { return compare(x.Name, y.Name) })
+	return out
+}
+
+// record adds what the status of a fleet records about its hosts.
+func record(s *egov1.FleetStatus, current, since int64, at func(string) *Host) {
+	for _, r := range s.Removed {
+		switch {
+		case r.Run == current:
+			at(r.Host).Removed = r.State
+		case r.Run >= since && r.Run < current && r.State == egov1.StateSucceeded:
+			at(r.Host).Earlier = true
+		}
+	}
+	for _, name := range s.Starting {
+		at(name).Starting = true
+	}
+}
+
+// Since returns the first run of a fleet whose successes count.
+func Since(a *egov1.Activity) int64 {
+	if a.Status.Fleet == nil {
+		return 1
+	}
+	return max(1, a.Status.Fleet.Since)
+}
+
+// problem says why a node is not available; empty if it is available.
+func problem(node *corev1.Node) string {
+	state := run.StateOf(node)
+	switch {
+	case !state.Ready:
+		return "is not Ready"
+	case node.Spec.Unschedulable:
+		return "is cordoned"
+	}
+	return ""
+}
