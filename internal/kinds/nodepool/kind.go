@@ -61,7 +61,7 @@ func Kind() kit.Registration {
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
 		AddToScheme: addToScheme,
-		Outside:     "steps of spec.onJoin and spec.onLeave do not run, because the API server records the user of this kubeconfig as their requester",
+		Outside:     "steps of spec.onJoin and spec.onLeave that other users set do not run, because the API server records the user of this kubeconfig as their requester",
 		Peers: map[string]client.Object{
 			activitiesCRD:  &egov1.Activity{},
 			configsCRD:     &mcfgv1.MachineConfig{},
