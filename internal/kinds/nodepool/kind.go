@@ -140,8 +140,11 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
-		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
-		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
+		After: func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) {
+			gauges.observe(pool.Name, f.nodes)
+			gauges.observeSteps(pool.Name, pipelineStatus(f.steps.runs))
+		},
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
 	pools := ctrl.NewControllerManagedBy(mgr)
 	if tools.Installed[configPoolsCRD] {
