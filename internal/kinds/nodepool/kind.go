@@ -61,7 +61,7 @@ func Kind() kit.Registration {
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
 		AddToScheme: addToScheme,
-		Outside:     "steps of spec.onJoin and spec.onLeave do not run, because the API server records the user of this kubeconfig as their requester",
+		Outside:     "steps of spec.onJoin and spec.onLeave that other users set do not run, because the API server records the user of this kubeconfig as their requester",
 		Peers: map[string]client.Object{
 			activitiesCRD:  &egov1.Activity{},
 			configsCRD:     &mcfgv1.MachineConfig{},
@@ -140,8 +140,11 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
-		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
-		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
+		After: func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) {
+			gauges.observe(pool.Name, f.nodes)
+			gauges.observeSteps(pool.Name, pipelineStatus(f.steps.runs))
+		},
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
 	pools := ctrl.NewControllerManagedBy(mgr)
 	if tools.Installed[configPoolsCRD] {

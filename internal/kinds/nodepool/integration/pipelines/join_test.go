@@ -37,8 +37,12 @@ func TestANodeCarriesTheTaintFromItsCreationUntilItHasJoined(t *testing.T) {
 	if joining(other) {
 		t.Error("expected no taint on a node that is not in the pool")
 	}
+	mark := env.Audit.Mark(t)
 	name := s.nodes(1, map[string]string{s.role(): ""})[0]
 	s.joined(name)
+	if writes := env.Calls(t, mark).Writes().On("nodes").Named("", name); len(writes) != 2 {
+		t.Errorf("expected a node to be written when it begins to join and when it has joined, got:\n%s", writes)
+	}
 	all := s.awaitSteps(name+" join step-1 1: Succeeded", name+" join step-2 1: Succeeded")
 	for step, a := range all {
 		if a.Spec.Requester == nil || !strings.Contains(s.get().Annotations["opcrew.io/requester"], a.Spec.Requester.Username) || a.Spec.Placement != "Repair" {
