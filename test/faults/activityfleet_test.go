@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -137,30 +138,32 @@ func hostsSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// oneActivityAHost holds if the Activity of a host is only deleted together with its fleet. Without this, the host could
-// run the command again in the same run.
+// oneActivityAHost holds if the Activity of a host is only gone after its fleet has recorded its deletion. Without the
+// record, the host could run the command again in the same run.
 func oneActivityAHost(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Activity" || !e.Gone {
 		return nil
 	}
+	host, _, _ := unstructured.NestedString(e.Object.Object, "spec", "host")
 	for _, a := range after.Objects("Activity") {
-		if string(a.GetUID()) == e.Object.GetLabels()["opcrew.io/owner"] && a.GetDeletionTimestamp() == nil {
-			return errors.New("the Activity of a host is gone, and its fleet exists")
+		removed, _, _ := unstructured.NestedSlice(a.Object, "status", "fleet", "removed")
+		recorded := slices.ContainsFunc(removed, func(r any) bool { return r.(map[string]any)["host"] == host })
+		if metav1.IsControlledBy(e.Object, a) && a.GetDeletionTimestamp() == nil && !recorded {
+			return errors.New("the Activity of a host is gone, and its fleet has no record of it")
 		}
 	}
 	return nil
 }
 
-// budgetKept holds if no more hosts have a pending or running Activity than the fleet allows.
+// budgetKept holds if no more hosts have a pending or running Activity of the fleet than the fleet allows.
 func budgetKept(before, after faults.View, e faults.Event) error {
 	most, active := int64(1), int64(0)
 	for _, a := range after.Objects("Activity") {
 		if n, found, _ := unstructured.NestedInt64(a.Object, "spec", "hosts", "maxUnavailable"); found {
 			most = n
 		}
-		host, _, _ := unstructured.NestedString(a.Object, "spec", "host")
 		state, _ := endOf(a)
-		if host != "" && (state == "Pending" || state == "Running" || state == "") {
+		if metav1.GetControllerOf(a) != nil && (state == "Pending" || state == "Running" || state == "") {
 			active++
 		}
 	}
