@@ -85,7 +85,8 @@ var twoAtOnce = faults.Workload{
 var cancellingAll = faults.Workload{
 	Name: "cancelling", World: policies,
 	Steps: []faults.Step{
-		doOnAll("sleep", "", egov1.StateRunning),
+		// A case deletes the Activity of a host, which counts as a failure.
+		doOnAll("sleep", ", maxFailures: 3", egov1.StateRunning),
 		changeFleet("cancel it", `{"spec":{"cancel":true}}`, egov1.StateCancelled, 1),
 	},
 }
