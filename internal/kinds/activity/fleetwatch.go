@@ -20,6 +20,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
+// Find the hosts of a fleet, and notice when they become available.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+
 // fleetIndex is the cache index that finds the fleets whose run has not ended.
 const fleetIndex = "fleet"
 

@@ -37,8 +37,8 @@ import (
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
 // Read the Secrets that spec.secretEnvs names, in namespaces where an administrator binds this role.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
-// Find out whether the host exists, belongs to the control plane, or was restarted; find the hosts of a fleet.
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// Find out whether the host exists, belongs to the control plane, or was restarted.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // Check whether the requester still has the rights to the host, the host user and the Secrets.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // Check whether the admission policy that sets spec.requester is in force.
