@@ -86,7 +86,7 @@ var cancellingAll = faults.Workload{
 	Name: "cancelling", World: policies,
 	Steps: []faults.Step{
 		// A case deletes the Activity of a host, which counts as a failure.
-		doOnAll("sleep", ", maxFailures: 3", egov1.StateRunning),
+		{Name: "have sleep run on all hosts", Do: func(u *faults.User) { u.Apply(fleetManifest("sleep", ", maxFailures: 3")) }, Until: oneHostRuns},
 		changeFleet("cancel it", `{"spec":{"cancel":true}}`, egov1.StateCancelled, 1),
 	},
 }
@@ -115,6 +115,21 @@ func fleetIs(state egov1.State, run int64) func(faults.View) error {
 		}
 		return nil
 	}
+}
+
+// oneHostRuns holds while the command runs on a host. The number of pods would vary if a cancel came earlier.
+func oneHostRuns(v faults.View) error {
+	if err := fleetIs(egov1.StateRunning, 1)(v); err != nil {
+		return err
+	}
+	all := &egov1.ActivityList{}
+	if err := v.List(all); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all.Items, func(a egov1.Activity) bool { return a.Status.Fleet != nil && a.Status.Fleet.Running == 1 }) {
+		return errors.New("the command runs on no host")
+	}
+	return nil
 }
 
 // hostsSucceeded checks that a ready fleet is truly ready: the Activity of each host has succeeded.
