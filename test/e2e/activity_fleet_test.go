@@ -28,13 +28,13 @@ func nodesOf(n int) *egov1.Hosts {
 // themselves that it ran once there, and never on two of them at the same time.
 func TestAFleetRunsOnceOnEveryRealHostOneAfterAnother(t *testing.T) {
 	c := newChores(t)
-	log := "/tmp/fleet-" + c.ns
-	c.run(t, "upgrade", "date +%s%N >> "+log+"; sleep 2; date +%s%N >> "+log+"; echo upgraded", onHosts(nodesOf(3)))
+	log := "/var/tmp/fleet-" + c.ns + "-" // nodes may share their file system, so the name of the node follows
+	c.run(t, "upgrade", "date +%s%N >> "+log+"$(hostname); sleep 2; date +%s%N >> "+log+"$(hostname); echo upgraded", onHosts(nodesOf(3)))
 	a := c.await(t, "upgrade", egov1.StateSucceeded)
 	end := ""
 	for _, node := range []string{"node1", "node2", "node3"} {
-		times := strings.Fields(c.onNode(t, node, "cat", log))
-		c.onNode(t, node, "rm", log)
+		times := strings.Fields(c.onNode(t, node, "cat", log+node))
+		c.onNode(t, node, "rm", log+node)
 		if len(times) != 2 {
 			t.Fatalf("expected one run on %s, got the times %v", node, times)
 		}
@@ -52,7 +52,7 @@ func TestAFleetRunsOnceOnEveryRealHostOneAfterAnother(t *testing.T) {
 
 func TestAFleetOfRealHostsStopsAtAFailureAndContinues(t *testing.T) {
 	c := newChores(t)
-	flag := "/tmp/repaired-" + c.ns
+	flag := "/var/tmp/repaired-" + c.ns
 	c.run(t, "upgrade", "if [ $(hostname) = node2 ] && [ ! -e "+flag+" ]; then echo disk full; exit 28; fi; echo upgraded", onHosts(nodesOf(3)))
 	a := c.await(t, "upgrade", egov1.StateFailed)
 	if !strings.Contains(says(a), "more than maxFailures (0) allows") || a.Status.Fleet.NotStarted != 1 {
@@ -68,21 +68,21 @@ func TestAFleetOfRealHostsStopsAtAFailureAndContinues(t *testing.T) {
 
 func TestAFleetOfRealHostsSurvivesRestartsOfTheOperator(t *testing.T) {
 	c := newChores(t)
-	log := "/tmp/fleet-" + c.ns
+	log := "/var/tmp/fleet-" + c.ns + "-"
 	most := intstr.FromInt32(2)
 	hosts := nodesOf(3)
 	hosts.MaxUnavailable = &most
-	c.run(t, "upgrade", "echo ran >> "+log+"; sleep 5", onHosts(hosts))
+	c.run(t, "upgrade", "echo ran >> "+log+"$(hostname); sleep 5", onHosts(hosts))
 	for range 3 {
 		c.killAtOnce(t, c.acting(t))
 	}
 	c.waitOperator(t, "machines")
 	c.await(t, "upgrade", egov1.StateSucceeded)
 	for _, node := range []string{"node1", "node2", "node3"} {
-		if ran := c.onNode(t, node, "cat", log); strings.TrimSpace(ran) != "ran" {
+		if ran := c.onNode(t, node, "cat", log+node); strings.TrimSpace(ran) != "ran" {
 			t.Errorf("expected one run on %s, got %q", node, ran)
 		}
-		c.onNode(t, node, "rm", log)
+		c.onNode(t, node, "rm", log+node)
 	}
 	child := c.get(t, fleet.ChildName("upgrade", 1, "node1"))
 	c.kubectl(t, "delete", "activity", "upgrade", "-n", c.ns, "--timeout=120s")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -84,7 +85,8 @@ var twoAtOnce = faults.Workload{
 var cancellingAll = faults.Workload{
 	Name: "cancelling", World: policies,
 	Steps: []faults.Step{
-		doOnAll("sleep", "", egov1.StateRunning),
+		// A case deletes the Activity of a host, which counts as a failure.
+		{Name: "have sleep run on all hosts", Do: func(u *faults.User) { u.Apply(fleetManifest("sleep", ", maxFailures: 3")) }, Until: oneHostRuns},
 		changeFleet("cancel it", `{"spec":{"cancel":true}}`, egov1.StateCancelled, 1),
 	},
 }
@@ -115,6 +117,21 @@ func fleetIs(state egov1.State, run int64) func(faults.View) error {
 	}
 }
 
+// oneHostRuns holds while the command runs on a host. The number of pods would vary if a cancel came earlier.
+func oneHostRuns(v faults.View) error {
+	if err := fleetIs(egov1.StateRunning, 1)(v); err != nil {
+		return err
+	}
+	all := &egov1.ActivityList{}
+	if err := v.List(all); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all.Items, func(a egov1.Activity) bool { return a.Status.Fleet != nil && a.Status.Fleet.Running == 1 }) {
+		return errors.New("the command runs on no host")
+	}
+	return nil
+}
+
 // hostsSucceeded checks that a ready fleet is truly ready: the Activity of each host has succeeded.
 func hostsSucceeded(v faults.View, object client.Object) error {
 	a := object.(*egov1.Activity)
@@ -137,30 +154,32 @@ func hostsSucceeded(v faults.View, object client.Object) error {
 	return nil
 }
 
-// oneActivityAHost holds if the Activity of a host is only deleted together with its fleet. Without this, the host could
-// run the command again in the same run.
+// oneActivityAHost holds if the Activity of a host is only gone after its fleet has recorded its deletion. Without the
+// record, the host could run the command again in the same run.
 func oneActivityAHost(before, after faults.View, e faults.Event) error {
 	if e.Key.Kind != "Activity" || !e.Gone {
 		return nil
 	}
+	host, _, _ := unstructured.NestedString(e.Object.Object, "spec", "host")
 	for _, a := range after.Objects("Activity") {
-		if string(a.GetUID()) == e.Object.GetLabels()["opcrew.io/owner"] && a.GetDeletionTimestamp() == nil {
-			return errors.New("the Activity of a host is gone, and its fleet exists")
+		removed, _, _ := unstructured.NestedSlice(a.Object, "status", "fleet", "removed")
+		recorded := slices.ContainsFunc(removed, func(r any) bool { return r.(map[string]any)["host"] == host })
+		if metav1.IsControlledBy(e.Object, a) && a.GetDeletionTimestamp() == nil && !recorded {
+			return errors.New("the Activity of a host is gone, and its fleet has no record of it")
 		}
 	}
 	return nil
 }
 
-// budgetKept holds if no more hosts have a pending or running Activity than the fleet allows.
+// budgetKept holds if no more hosts have a pending or running Activity of the fleet than the fleet allows.
 func budgetKept(before, after faults.View, e faults.Event) error {
 	most, active := int64(1), int64(0)
 	for _, a := range after.Objects("Activity") {
 		if n, found, _ := unstructured.NestedInt64(a.Object, "spec", "hosts", "maxUnavailable"); found {
 			most = n
 		}
-		host, _, _ := unstructured.NestedString(a.Object, "spec", "host")
 		state, _ := endOf(a)
-		if host != "" && (state == "Pending" || state == "Running" || state == "") {
+		if metav1.GetControllerOf(a) != nil && (state == "Pending" || state == "Running" || state == "") {
 			active++
 		}
 	}

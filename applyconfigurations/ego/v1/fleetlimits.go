@@ -21,8 +21,8 @@ type FleetLimitsApplyConfiguration struct {
 	// not Ready.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 	// batches divide the run: each entry is the number or percentage of hosts that start before the run waits until all
-	// of them have ended. Entries count from the beginning of the run, such as [1, 10%, 50%]. The rest follows the last
-	// entry.
+	// of them have ended; at most 5. Entries count from the beginning of the run, such as [1, 10%, 50%]. The rest follows
+	// the last entry.
 	Batches []intstr.IntOrString `json:"batches,omitempty"`
 	// canary are hosts that run the command before all others. If it does not succeed on each of them, no other host
 	// starts.

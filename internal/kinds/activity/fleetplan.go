@@ -4,19 +4,12 @@
 package activity
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
@@ -123,39 +116,4 @@ func starts(before, after *egov1.Activity) bool {
 		return false
 	}
 	return before.Status.Fleet == nil || !slices.Equal(before.Status.Fleet.Starting, after.Status.Fleet.Starting)
-}
-
-// fleetIndex is the cache index that finds the fleets whose run has not ended.
-const fleetIndex = "fleet"
-
-func indexFleets(mgr ctrl.Manager) error {
-	return mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, fleetIndex, func(object client.Object) []string {
-		if a := object.(*egov1.Activity); !fleet.Is(a) || run.Over(a) {
-			return nil
-		}
-		return []string{"active"}
-	})
-}
-
-// atWork enqueues the fleets whose run has not ended.
-func (r fleets) atWork(ctx context.Context, _ client.Object) []reconcile.Request {
-	list := &egov1.ActivityList{}
-	if err := r.Client.List(ctx, list, client.MatchingFields{fleetIndex: "active"}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil // cannot happen, because the cache has the index
-	}
-	var out []reconcile.Request
-	for i := range list.Items {
-		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-	}
-	return out
-}
-
-// hostChanged passes the changes of a node that matter to a fleet. Heartbeats do not.
-func hostChanged() predicate.Predicate {
-	return kit.Updates(func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(*corev1.Node)
-		after, ok2 := e.ObjectNew.(*corev1.Node)
-		return !ok || !ok2 || before.Spec.Unschedulable != after.Spec.Unschedulable ||
-			run.StateOf(before).Ready != run.StateOf(after).Ready || !labels.Equals(before.Labels, after.Labels)
-	})
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -69,7 +68,7 @@ func add(groups map[outcome]*egov1.OutcomeGroup, h *Host) {
 	if g == nil {
 		g = &egov1.OutcomeGroup{State: o.state, Output: tail(o.output), Message: messageOf(h)}
 		if o.exit >= 0 {
-			g.ExitCode = ptr.To(o.exit)
+			g.ExitCode = &o.exit
 		}
 		groups[o] = g
 	}

@@ -5,6 +5,7 @@ package fleet
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -71,52 +72,62 @@ type Observed struct {
 
 // HostsOf returns the hosts of a fleet in the order of their names.
 func HostsOf(a *egov1.Activity, o Observed) []Host {
-	hosts := map[string]*Host{}
-	at := func(name string) *Host {
-		if hosts[name] == nil {
-			hosts[name] = &Host{Name: name}
-		}
-		return hosts[name]
-	}
+	hosts := collection{}
 	for _, name := range a.Spec.Hosts.Names {
-		at(string(name))
+		hosts.at(string(name))
 	}
 	for _, node := range o.Nodes {
-		at(node.Name).Problem = problem(node)
+		hosts.at(node.Name).Problem = problem(node)
 	}
 	current, since := run.Number(a), Since(a)
 	for _, child := range o.Children {
 		switch number, ok := RunOf(a.Name, child); {
 		case ok && number == current:
-			at(child.Spec.Host).Child = child
+			hosts.at(child.Spec.Host).Child = child
 		case ok && number >= since && number < current && run.Over(child) && child.Status.Prosta == egov1.StateSucceeded:
-			at(child.Spec.Host).Earlier = true
+			hosts.at(child.Spec.Host).Earlier = true
 		}
 	}
 	if a.Status.Fleet != nil {
-		record(a.Status.Fleet, current, since, at)
+		hosts.record(a.Status.Fleet, current, since)
 	}
-	out := make([]Host, 0, len(hosts))
-	for _, h := range hosts {
+	return hosts.sorted()
+}
+
+// collection maps the names of hosts to the hosts.
+type collection map[string]*Host
+
+// at returns the host with a name, and adds it if it is new.
+func (c collection) at(name string) *Host {
+	if c[name] == nil {
+		c[name] = &Host{Name: name}
+	}
+	return c[name]
+}
+
+// sorted returns the hosts by name. A success of an earlier run does not count for a host that runs the command again.
+func (c collection) sorted() []Host {
+	out := make([]Host, 0, len(c))
+	for _, h := range c {
 		h.Earlier = h.Earlier && !h.begun() && !h.Starting
 		out = append(out, *h)
 	}
-	slices.SortFunc(out, func(x, y Host) int { return compare(x.Name, y.Name) })
+	slices.SortFunc(out, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
 	return out
 }
 
 // record adds what the status of a fleet records about its hosts.
-func record(s *egov1.FleetStatus, current, since int64, at func(string) *Host) {
+func (c collection) record(s *egov1.FleetStatus, current, since int64) {
 	for _, r := range s.Removed {
 		switch {
 		case r.Run == current:
-			at(r.Host).Removed = r.State
+			c.at(r.Host).Removed = r.State
 		case r.Run >= since && r.Run < current && r.State == egov1.StateSucceeded:
-			at(r.Host).Earlier = true
+			c.at(r.Host).Earlier = true
 		}
 	}
 	for _, name := range s.Starting {
-		at(name).Starting = true
+		c.at(name).Starting = true
 	}
 }
 

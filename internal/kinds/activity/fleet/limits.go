@@ -4,7 +4,6 @@
 package fleet
 
 import (
-	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -13,8 +12,6 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/schedule"
 )
-
-func compare(a, b string) int { return cmp.Compare(a, b) }
 
 // scaled returns a number or percentage of all hosts, at least 1. Admission has checked the text of a percentage.
 func scaled(value intstr.IntOrString, total int, up bool) int {

@@ -5,6 +5,8 @@ package integration
 
 import (
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -80,10 +82,10 @@ func TestAFleetRunsTheCommandOnceOnEachHostAndThenRests(t *testing.T) {
 
 func TestAFailureStopsAFleetAndARerunSkipsWhatSucceeded(t *testing.T) {
 	s := newSite(t)
-	hosts := append(s.hosts, s.more(2, nil)...)
-	full := true
+	hosts := slices.Concat(s.hosts, s.more(2, nil))
+	var repaired atomic.Bool
 	k := s.kubelet(0, func(host string) string {
-		if full && host == hosts[1] {
+		if !repaired.Load() && host == hosts[1] {
 			return diskFull
 		}
 		return succeeds
@@ -93,7 +95,7 @@ func TestAFailureStopsAFleetAndARerunSkipsWhatSucceeded(t *testing.T) {
 	if f := a.Status.Fleet; f.Failed != 1 || f.NotStarted != 2 {
 		t.Errorf("expected one failure and two hosts that have not started, got %+v", f)
 	}
-	full = false
+	repaired.Store(true)
 	s.patch("upgrade", `{"spec":{"run":2}}`)
 	operator.Until(t, "the second run succeeds", func() error {
 		if a := s.get("upgrade"); a.Status.Run != 2 || a.Status.Prosta != egov1.StateSucceeded || a.Status.Fleet.Succeeded != 4 {
