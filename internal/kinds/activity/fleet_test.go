@@ -122,15 +122,16 @@ func TestWhatAFleetReports(t *testing.T) {
 		done   kit.Outcome
 		want   string
 	}{
-		"a new run":              {activitytest.New(onPool, func(a *egov1.Activity) { a.Status.Run = 0 }), nil, nil, kit.Outcome{}, "Pending Ready=False/Applying Succeeded=Unknown/Pending starting []"},
-		"the first host":         {activitytest.New(onPool), []string{"a", "b"}, nil, kit.Outcome{}, "Pending Ready=False/Waiting Succeeded=Unknown/Waiting starting [a]"},
-		"a run that goes on":     {activitytest.New(onPool), []string{"b"}, childOn(1, "a", egov1.StateRunning), kit.Outcome{}, "Running Ready=False/Running Succeeded=Unknown/Running starting []"},
-		"a refused creation":     {activitytest.New(onPool, recording("a")), []string{"a"}, nil, kit.Outcome{Err: fmt.Errorf("quota")}, "Pending Ready=False/Refused Succeeded=Unknown/Waiting starting [a]"},
-		"a missing approval":     {activitytest.New(onPool, approval), []string{"a"}, nil, kit.Outcome{}, "Pending Ready=False/AwaitingApproval Succeeded=Unknown/AwaitingApproval starting []"},
-		"a failure":              {activitytest.New(onPool), []string{"b"}, childOn(1, "a", egov1.StateFailed), kit.Outcome{}, "Failed Ready=False/StoppedOnFailure Succeeded=False/StoppedOnFailure starting []"},
-		"a success":              {activitytest.New(onPool), nil, childOn(1, "a", egov1.StateSucceeded), kit.Outcome{}, "Succeeded Ready=True/Succeeded Succeeded=True/Succeeded starting []"},
-		"no requester":           {activitytest.New(onPool, func(a *egov1.Activity) { a.Spec.Requester = nil }), []string{"a"}, nil, kit.Outcome{}, "Refused Ready=False/NoRequester Succeeded=False/NoRequester starting []"},
-		"a result that is final": {activitytest.New(onPool, activitytest.InState(egov1.StateFailed)), []string{"b"}, childOn(1, "a", egov1.StateSucceeded), kit.Outcome{}, "Failed starting []"},
+		"a new run":                 {activitytest.New(onPool, func(a *egov1.Activity) { a.Status.Run = 0 }), nil, nil, kit.Outcome{}, "Pending Ready=False/Applying Succeeded=Unknown/Pending starting []"},
+		"the first host":            {activitytest.New(onPool), []string{"a", "b"}, nil, kit.Outcome{}, "Pending Ready=False/Waiting Succeeded=Unknown/Waiting starting [a]"},
+		"a run that goes on":        {activitytest.New(onPool), []string{"b"}, childOn(1, "a", egov1.StateRunning), kit.Outcome{}, "Running Ready=False/Running Succeeded=Unknown/Running starting []"},
+		"a refused creation":        {activitytest.New(onPool, recording("a")), []string{"a"}, nil, kit.Outcome{Err: fmt.Errorf("quota")}, "Pending Ready=False/Refused Succeeded=Unknown/Waiting starting [a]"},
+		"a missing approval":        {activitytest.New(onPool, approval), []string{"a"}, nil, kit.Outcome{}, "Pending Ready=False/AwaitingApproval Succeeded=Unknown/AwaitingApproval starting []"},
+		"a failure":                 {activitytest.New(onPool), []string{"b"}, childOn(1, "a", egov1.StateFailed), kit.Outcome{}, "Failed Ready=False/StoppedOnFailure Succeeded=False/StoppedOnFailure starting []"},
+		"a success":                 {activitytest.New(onPool), nil, childOn(1, "a", egov1.StateSucceeded), kit.Outcome{}, "Succeeded Ready=True/Succeeded Succeeded=True/Succeeded starting []"},
+		"a status that was emptied": {activitytest.New(onPool, func(a *egov1.Activity) { a.Status.Fleet = nil }), []string{"a"}, nil, kit.Outcome{}, "Pending Ready=False/Waiting Succeeded=Unknown/Waiting starting [a]"},
+		"no requester":              {activitytest.New(onPool, func(a *egov1.Activity) { a.Spec.Requester = nil }), []string{"a"}, nil, kit.Outcome{}, "Refused Ready=False/NoRequester Succeeded=False/NoRequester starting []"},
+		"a result that is final":    {activitytest.New(onPool, activitytest.InState(egov1.StateFailed)), []string{"b"}, childOn(1, "a", egov1.StateSucceeded), kit.Outcome{}, "Failed starting []"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var children []*egov1.Activity

@@ -20,6 +20,9 @@ func reportFleet(set condition.Set, a *egov1.Activity, f fleetFacts, v fleet.Ver
 		fleet.Remember(a, f.children)
 		return
 	}
+	if a.Status.Fleet == nil { // another client has removed it
+		a.Status.Fleet = fleet.Open(a)
+	}
 	if fleet.Remember(a, f.children); run.Over(a) {
 		reportLeft(set, done)
 		return
