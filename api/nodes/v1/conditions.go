@@ -23,6 +23,9 @@ const (
 	// NodePoolConfigured has the status, reason and message of condition Ready of the pool's MachineConfigPool, or
 	// reports why there is none. It exists only while spec.machineConfigSelector is set.
 	NodePoolConfigured = "Configured"
+	// NodePoolRemediation is False while a node is not Ready and the operator cannot fence its machine. It exists only
+	// while spec.remediation is set.
+	NodePoolRemediation = "Remediation"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -56,4 +59,14 @@ const (
 	// ReasonPolicyMissing: the admission policy about spec.machineConfigSelector is not in force, so the operator does
 	// not trust the recorded requester.
 	ReasonPolicyMissing = "PolicyMissing"
+	// ReasonNoDeadNodes: no node of the pool is remediated.
+	ReasonNoDeadNodes = "NoDeadNodes"
+	// ReasonRemediating: the operator waits, fences or verifies, or has fenced machines that have not returned.
+	ReasonRemediating = "Remediating"
+	// ReasonRemediationHeld: a safety rule forbids to fence a machine now. The message names the rule.
+	ReasonRemediationHeld = "RemediationHeld"
+	// ReasonRemediationFailed: no attempt to fence a machine is left, or a machine runs although it was reported as off.
+	ReasonRemediationFailed = "RemediationFailed"
+	// ReasonActivitiesMissing: the CRD of Activity is not installed, or is not that of opcrew.
+	ReasonActivitiesMissing = "ActivitiesMissing"
 )

@@ -33,6 +33,8 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updatedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Cordoned",type=integer,JSONPath=`.status.cordonedNodes`,priority=1
+// +kubebuilder:printcolumn:name="Remediating",type=integer,JSONPath=`.status.remediatingNodes`,priority=1
+// +kubebuilder:printcolumn:name="Fenced",type=integer,JSONPath=`.status.fencedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the last part of the node label node-role.kubernetes.io/<name>; use at most 63 characters"
@@ -117,6 +119,12 @@ type NodePoolSpec struct {
 	// their configuration. The field needs make install-machineconfig.
 	// +optional
 	MachineConfigSelector *metav1.LabelSelector `json:"machineConfigSelector,omitempty"`
+
+	// remediation powers off the machine of a node that is not Ready for some time, and lets its pods run elsewhere
+	// once there is evidence that the machine is off. Its commands are root on other hosts. Who sets this field needs
+	// the verb run on resource hosts, and the verb run-as on resource hostusers, of group ego.example.com.
+	// +optional
+	Remediation *Remediation `json:"remediation,omitempty"`
 }
 
 // LabelValue is the value of a node label.
@@ -202,6 +210,8 @@ type NodePoolStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+
+	RemediationStatus `json:",inline"`
 
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".
