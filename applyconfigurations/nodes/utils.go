@@ -19,8 +19,12 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=nodes.lailin.xyz, Version=v1
+	case v1.SchemeGroupVersion.WithKind("ActivityTemplate"):
+		return &nodesv1.ActivityTemplateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Conflict"):
 		return &nodesv1.ConflictApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("NodePipeline"):
+		return &nodesv1.NodePipelineApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePool"):
 		return &nodesv1.NodePoolApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePoolSpec"):
@@ -31,6 +35,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.NodeRemediationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Overhead"):
 		return &nodesv1.OverheadApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Pipeline"):
+		return &nodesv1.PipelineApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Pipelines"):
+		return &nodesv1.PipelinesApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PipelineStatus"):
+		return &nodesv1.PipelineStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Preview"):
 		return &nodesv1.PreviewApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Remediation"):
@@ -41,6 +51,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.RemediationSecretEnvApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RemediationStatus"):
 		return &nodesv1.RemediationStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Step"):
+		return &nodesv1.StepApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Taint"):
 		return &nodesv1.TaintApplyConfiguration{}
 

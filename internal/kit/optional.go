@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -45,19 +46,26 @@ func optionals(cfg *rest.Config, kinds []Registration) (map[string]bool, error) 
 
 // peers records whether the peers of a kind are installed. The CRDs of another product, such as OpenShift, do not count.
 func peers(ctx context.Context, reader client.Reader, kind Registration, installed map[string]bool) error {
-	why, err := whyUnserved(ctx, reader, kind.peers())
-	if err != nil {
-		return err
-	}
 	for name := range kind.Peers {
+		why, err := whyUnserved(ctx, reader, kind.peersLike(name))
+		if err != nil {
+			return err
+		}
 		installed[name] = why == ""
 	}
 	return nil
 }
 
-// peers returns the CRDs of the kind's peers as if they were those of a kind.
-func (r Registration) peers() Registration {
-	return Registration{CRDs: slices.Sorted(maps.Keys(r.Peers))}
+// peersLike returns the CRDs of the kind's peers in the API group of one of them, as if they were those of a kind.
+func (r Registration) peersLike(name string) Registration {
+	_, group, _ := strings.Cut(name, ".")
+	out := Registration{}
+	for _, peer := range slices.Sorted(maps.Keys(r.Peers)) {
+		if strings.HasSuffix(peer, "."+group) {
+			out.CRDs = append(out.CRDs, peer)
+		}
+	}
+	return out
 }
 
 // serves reports whether the API server serves the version of a type that opcrew uses. The CRD of an old installation
@@ -88,7 +96,7 @@ func lacking(reader client.Reader, kinds []Registration, installed map[string]bo
 		}
 		for name := range kind.Peers {
 			if !installed[name] {
-				out = append(out, awaitedCRD{name, areOurs(reader, kind.peers())})
+				out = append(out, awaitedCRD{name, areOurs(reader, kind.peersLike(name))})
 			}
 		}
 	}

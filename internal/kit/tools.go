@@ -41,8 +41,8 @@ type Registration struct {
 	// Optional maps CRD names to empty objects of types that the kind uses only if the cluster has them, such as
 	// HTTPRoute. The cache holds the objects of these types that opcrew created.
 	Optional map[string]client.Object
-	// Peers is like Optional, for the types of an opt-in kind. They count as installed if all of their CRDs are those of
-	// opcrew. Where the process serves the opt-in kind too, the cache holds what that kind declares.
+	// Peers is like Optional, for the types of other kinds. They count as installed if all CRDs of their API group in this
+	// map are those of opcrew. Where the process serves the other kind too, the cache holds what that kind declares.
 	Peers map[string]client.Object
 	// Outside describes the limits of the kind while the process runs outside the cluster; "" if there are none.
 	Outside string

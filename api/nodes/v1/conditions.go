@@ -26,6 +26,9 @@ const (
 	// NodePoolRemediation is False while a node is not Ready and the operator cannot fence its machine. It exists only
 	// while spec.remediation is set.
 	NodePoolRemediation = "Remediation"
+	// NodePoolPipelines is False while a pipeline has failed on a node, or cannot start. It exists only while
+	// spec.onJoin or spec.onLeave is set, or a node joins or leaves.
+	NodePoolPipelines = "Pipelines"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -56,7 +59,7 @@ const (
 	ReasonDryRun = "DryRun"
 	// ReasonMachineConfigMissing: spec.machineConfigSelector is set, and MachineConfig of opcrew is not installed.
 	ReasonMachineConfigMissing = "MachineConfigMissing"
-	// ReasonPolicyMissing: the admission policy about spec.machineConfigSelector is not in force, so the operator does
+	// ReasonPolicyMissing: the admission policy about the rights of a pool's author is not in force, so the operator does
 	// not trust the recorded requester.
 	ReasonPolicyMissing = "PolicyMissing"
 	// ReasonNoDeadNodes: no node of the pool is remediated.
@@ -67,6 +70,15 @@ const (
 	ReasonRemediationHeld = "RemediationHeld"
 	// ReasonRemediationFailed: no attempt to fence a machine is left, or a machine runs although it was reported as off.
 	ReasonRemediationFailed = "RemediationFailed"
-	// ReasonActivitiesMissing: the CRD of Activity is not installed, or is not that of opcrew.
-	ReasonActivitiesMissing = "ActivitiesMissing"
+	// ReasonActivityMissing: spec.onJoin, spec.onLeave or spec.remediation is set, and the CRD of Activity is not that of
+	// opcrew.
+	ReasonActivityMissing = "ActivityMissing"
+	// ReasonStepFailed: a step of a pipeline has failed on a node, and no retry is left.
+	ReasonStepFailed = "StepFailed"
+	// ReasonPipelineTimedOut: a pipeline has not ended within its timeout.
+	ReasonPipelineTimedOut = "PipelineTimedOut"
+	// ReasonRunning: nodes join or leave, and no pipeline has failed.
+	ReasonRunning = "Running"
+	// ReasonNoneRunning: no node joins or leaves.
+	ReasonNoneRunning = "NoneRunning"
 )

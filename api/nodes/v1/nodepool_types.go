@@ -23,7 +23,7 @@ const DefaultHandler = "runc"
 // A node belongs to the pool if it has the label node-role.kubernetes.io/<name>, or if it matches spec.nodeSelector.
 // +kubebuilder:object:root=true
 // +kubebuilder:metadata:labels="app.kubernetes.io/part-of=opcrew"
-// +kubebuilder:resource:scope=Cluster,categories=opcrew
+// +kubebuilder:resource:scope=Cluster,categories=opcrew,shortName=npool
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Status",type=integer,JSONPath=`.status.status`,description="200 if Ready is True; otherwise 503, and column Reason shows why"
 // +kubebuilder:printcolumn:name="NodeCount",type=integer,JSONPath=`.status.nodeCount`
@@ -35,6 +35,8 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Cordoned",type=integer,JSONPath=`.status.cordonedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Remediating",type=integer,JSONPath=`.status.remediatingNodes`,priority=1
 // +kubebuilder:printcolumn:name="Fenced",type=integer,JSONPath=`.status.fencedNodes`,priority=1
+// +kubebuilder:printcolumn:name="Joining",type=integer,JSONPath=`.status.joiningNodes`,priority=1
+// +kubebuilder:printcolumn:name="Leaving",type=integer,JSONPath=`.status.leavingNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the last part of the node label node-role.kubernetes.io/<name>; use at most 63 characters"
@@ -125,6 +127,8 @@ type NodePoolSpec struct {
 	// the verb run on resource hosts, and the verb run-as on resource hostusers, of group ego.example.com.
 	// +optional
 	Remediation *Remediation `json:"remediation,omitempty"`
+
+	Pipelines `json:",inline"`
 }
 
 // LabelValue is the value of a node label.
@@ -212,6 +216,8 @@ type NodePoolStatus struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 
 	RemediationStatus `json:",inline"`
+
+	PipelineStatus `json:",inline"`
 
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".

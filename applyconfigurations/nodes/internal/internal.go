@@ -36,6 +36,39 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
+- name: com.github.opcrew.opcrew.api.nodes.v1.ActivityTemplate
+  map:
+    fields:
+    - name: args
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.StepArg
+          elementRelationship: atomic
+    - name: command
+      type:
+        scalar: string
+    - name: envs
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.StepEnv
+          elementRelationship: atomic
+    - name: execcwd
+      type:
+        scalar: string
+    - name: execuser
+      type:
+        scalar: string
+    - name: graceSeconds
+      type:
+        scalar: numeric
+    - name: startDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
 - name: com.github.opcrew.opcrew.api.nodes.v1.AnnotationValue
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Conflict
@@ -67,8 +100,34 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.ConflictKind
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.FailurePolicy
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.NodePipeline
+  map:
+    fields:
+    - name: activity
+      type:
+        scalar: string
+    - name: attempt
+      type:
+        scalar: numeric
+    - name: failed
+      type:
+        scalar: boolean
+    - name: message
+      type:
+        scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: phase
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.PipelinePhase
+    - name: step
+      type:
+        scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.NodePool
   map:
     fields:
@@ -146,6 +205,12 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
+    - name: onJoin
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Pipeline
+    - name: onLeave
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Pipeline
     - name: overhead
       type:
         namedType: com.github.opcrew.opcrew.api.nodes.v1.Overhead
@@ -184,7 +249,16 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: cordonedNodes
       type:
         scalar: numeric
+    - name: failedPipelines
+      type:
+        scalar: numeric
     - name: fencedNodes
+      type:
+        scalar: numeric
+    - name: joiningNodes
+      type:
+        scalar: numeric
+    - name: leavingNodes
       type:
         scalar: numeric
     - name: nodeCount
@@ -193,6 +267,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: pipelines
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.NodePipeline
+          elementRelationship: atomic
     - name: preview
       type:
         namedType: com.github.opcrew.opcrew.api.nodes.v1.Preview
@@ -261,6 +341,23 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.common.Amount
+- name: com.github.opcrew.opcrew.api.nodes.v1.Pipeline
+  map:
+    fields:
+    - name: failurePolicy
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.FailurePolicy
+    - name: steps
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.Step
+          elementRelationship: atomic
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.PipelinePhase
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Preview
   map:
     fields:
@@ -358,6 +455,22 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secret
       type:
         scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.Step
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: retries
+      type:
+        scalar: numeric
+    - name: template
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.ActivityTemplate
+- name: com.github.opcrew.opcrew.api.nodes.v1.StepArg
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.StepEnv
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Taint
   map:
     fields:

@@ -47,7 +47,8 @@ type NodePoolSpecApplyConfiguration struct {
 	// remediation powers off the machine of a node that is not Ready for some time, and lets its pods run elsewhere
 	// once there is evidence that the machine is off. Its commands are root on other hosts. Who sets this field needs
 	// the verb run on resource hosts, and the verb run-as on resource hostusers, of group ego.example.com.
-	Remediation *RemediationApplyConfiguration `json:"remediation,omitempty"`
+	Remediation                 *RemediationApplyConfiguration `json:"remediation,omitempty"`
+	PipelinesApplyConfiguration `json:""`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -148,5 +149,21 @@ func (b *NodePoolSpecApplyConfiguration) WithMachineConfigSelector(value *metav1
 // If called multiple times, the Remediation field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithRemediation(value *RemediationApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.Remediation = value
+	return b
+}
+
+// WithOnJoin sets the OnJoin field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnJoin field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOnJoin(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.PipelinesApplyConfiguration.OnJoin = value
+	return b
+}
+
+// WithOnLeave sets the OnLeave field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnLeave field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOnLeave(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.PipelinesApplyConfiguration.OnLeave = value
 	return b
 }

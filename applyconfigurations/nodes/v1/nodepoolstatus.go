@@ -32,6 +32,7 @@ type NodePoolStatusApplyConfiguration struct {
 	// another value. At most 16 are listed, sorted by key.
 	Conflicts                           []ConflictApplyConfiguration `json:"conflicts,omitempty"`
 	RemediationStatusApplyConfiguration `json:""`
+	PipelineStatusApplyConfiguration    `json:""`
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".
 	Preview *PreviewApplyConfiguration `json:"preview,omitempty"`
@@ -133,6 +134,43 @@ func (b *NodePoolStatusApplyConfiguration) WithRemediation(values ...*NodeRemedi
 			panic("nil value passed to WithRemediation")
 		}
 		b.RemediationStatusApplyConfiguration.Remediation = append(b.RemediationStatusApplyConfiguration.Remediation, *values[i])
+	}
+	return b
+}
+
+// WithJoiningNodes sets the JoiningNodes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the JoiningNodes field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithJoiningNodes(value int32) *NodePoolStatusApplyConfiguration {
+	b.PipelineStatusApplyConfiguration.JoiningNodes = &value
+	return b
+}
+
+// WithLeavingNodes sets the LeavingNodes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LeavingNodes field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithLeavingNodes(value int32) *NodePoolStatusApplyConfiguration {
+	b.PipelineStatusApplyConfiguration.LeavingNodes = &value
+	return b
+}
+
+// WithFailedPipelines sets the FailedPipelines field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FailedPipelines field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithFailedPipelines(value int32) *NodePoolStatusApplyConfiguration {
+	b.PipelineStatusApplyConfiguration.FailedPipelines = &value
+	return b
+}
+
+// WithPipelines adds the given value to the Pipelines field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Pipelines field.
+func (b *NodePoolStatusApplyConfiguration) WithPipelines(values ...*NodePipelineApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithPipelines")
+		}
+		b.PipelineStatusApplyConfiguration.Pipelines = append(b.PipelineStatusApplyConfiguration.Pipelines, *values[i])
 	}
 	return b
 }

@@ -38,6 +38,8 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
 // Find out whether the host exists, belongs to the control plane, or was restarted.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
+// Check whether a step of a NodePool has the requester of that NodePool.
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get
 // Check whether the requester still has the rights to the host, the host user and the Secrets.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // Check whether the admission policy that sets spec.requester is in force.

@@ -39,6 +39,9 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 	if o, err := r.ofItsSchedule(ctx, a); err != nil || o != nil {
 		return o, err
 	}
+	if o, err := r.ofItsPool(ctx, a); err != nil || o != nil {
+		return o, err
+	}
 	for _, right := range rights(a, node) {
 		allowed, err := r.may(ctx, a.Spec.Requester, right)
 		if err != nil {

@@ -4,7 +4,8 @@
 // Package nodepool reconciles NodePools: sets of nodes with the same labels, taints and annotations, and a RuntimeClass
 // that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another
 // reconciler (plan.go, status.go) handles NodePools and writes their children and status: the RuntimeClass, and the
-// MachineConfigPool of a NodePool with spec.machineConfigSelector (configpool.go).
+// MachineConfigPool of a NodePool with spec.machineConfigSelector (configpool.go), and the Activities of its pipelines
+// (pipelines.go) and of the remediation of dead machines (remediate.go).
 package nodepool
 
 import (
@@ -21,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/opcrew/opcrew/api/common"
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -43,6 +44,12 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get;list;watch
 // Check whether the admission policy that records who set spec.machineConfigSelector is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-nodepool-rights,verbs=get
+// Run the steps of spec.onJoin and spec.onLeave as Activities, cancel them, and delete old ones.
+// +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch;create;patch;delete
+// Find out whether Activity is installed, and notice when it gets installed.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get;list;watch
+// Find out whether kubelets renew their leases, before a machine with spec.remediation is fenced.
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=list
 // Manage the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
@@ -56,7 +63,9 @@ func Kind() kit.Registration {
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
 		AddToScheme: addToScheme,
+		Outside:     "commands of spec.onJoin, spec.onLeave and spec.remediation do not run, because the API server records the user of this kubeconfig as their requester",
 		Peers: map[string]client.Object{
+			activitiesCRD:  &egov1.Activity{},
 			configsCRD:     &mcfgv1.MachineConfig{},
 			configPoolsCRD: &mcfgv1.MachineConfigPool{},
 		},
@@ -78,6 +87,9 @@ func addToScheme(scheme *runtime.Scheme) error {
 	if err := nodesv1.AddToScheme(scheme); err != nil {
 		return err
 	}
+	if err := egov1.AddToScheme(scheme); err != nil {
+		return err
+	}
 	return mcfgv1.AddToScheme(scheme)
 }
 
@@ -90,6 +102,9 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err := indexNodes(mgr); err != nil {
 		return err
 	}
+	if err := indexActivities(mgr, tools); err != nil {
+		return err
+	}
 	if err := setupNodes(mgr, tools, refusals); err != nil {
 		return fmt.Errorf("set up the node controller: %w", err)
 	}
@@ -100,16 +115,18 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 }
 
 func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
-	loop := &kit.Loop[*corev1.Node, nodeFacts, nodestate.Desired]{
+	loop := &kit.Loop[*corev1.Node, nodeFacts, nodeDecision]{
 		Tools: tools,
 		New:   func() *corev1.Node { return &corev1.Node{} },
 		Kind:  &nodeReconciler{tools},
-		After: func(node *corev1.Node, facts nodeFacts, _ nodestate.Desired, done kit.Outcome) {
+		After: func(node *corev1.Node, facts nodeFacts, _ nodeDecision, done kit.Outcome) {
 			refusals.set(node.Name, whyNot(done), concerned(node, facts.pools))
 		},
 		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { refusals.set(key.Name, "", nil) }},
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	nodes := ctrl.NewControllerManagedBy(mgr)
+	watchActivities(nodes, tools, nodeOfActivity)
+	return nodes.
 		Named("nodepool-node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, nodesOfPool(mgr.GetClient())).
@@ -125,6 +142,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
+		Records:     remedyRecorded,
 		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
 		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
@@ -132,6 +150,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 	if tools.Installed[configPoolsCRD] {
 		pools.Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(sameName))
 	}
+	watchActivities(pools, tools, poolOfActivity)
 	return pools.
 		Named("nodepool").
 		For(&nodesv1.NodePool{}).

@@ -54,17 +54,17 @@ func (g *gauges) forget(pool string) {
 	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 }
 
-// transitions returns an event if the number of nodes of a NodePool changed. Separate events on the nodes show which
-// nodes joined and left.
+// transitions returns events for a changed number of nodes, and for the remediation of nodes. Separate events on the
+// nodes show which nodes joined and left.
 func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
-	old, now := before.Status.NodeCount, after.Status.NodeCount
-	if old == now {
-		return nil
+	events := remedyEvents(before, after)
+	if old, now := before.Status.NodeCount, after.Status.NodeCount; old != now {
+		events = append(events, kit.Event{
+			Reason: "NodesChanged", Action: "Count",
+			Note: fmt.Sprintf("The pool now has %s, previously %d", plural(int(now), "node"), old),
+		})
 	}
-	return []kit.Event{{
-		Reason: "NodesChanged", Action: "Count",
-		Note: fmt.Sprintf("The pool now has %s, previously %d", plural(int(now), "node"), old),
-	}}
+	return events
 }
 
 func sortedNames(names map[string]bool) []string { return slices.Sorted(maps.Keys(names)) }

@@ -24,7 +24,7 @@ import (
 
 func TestJoinsAndLeavesAreReportedOnce(t *testing.T) {
 	held := nodestate.Ledger{Pools: []string{"left", "stayed"}}
-	now := nodestate.Desired{Ledger: nodestate.Ledger{Pools: []string{"joined", "stayed"}}}
+	now := nodeDecision{Desired: nodestate.Desired{Ledger: nodestate.Ledger{Pools: []string{"joined", "stayed"}}}}
 	var got []string
 	for _, e := range membershipEvents(held, now) {
 		got = append(got, e.Reason+": "+e.Note)

@@ -41,9 +41,11 @@ type facts struct {
 	held int
 	// preview holds the nodes of a NodePool that is paused or in dry run, as they would be without the pause or dry
 	// run.
-	preview []*member
-	pods    []corev1.Pod // only read if a preview needs them
-	config  configFacts
+	preview  []*member
+	pods     []corev1.Pod // only read if a preview needs them
+	config   configFacts
+	steps    stepFacts
+	remedies remedyFacts
 }
 
 // member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should
@@ -51,7 +53,7 @@ type facts struct {
 type member struct {
 	node    *corev1.Node
 	desired nodestate.Desired
-	belongs bool // false if the node left the pool but still has its settings
+	belongs bool // false if the node left or leaves the pool but still has its settings
 }
 
 // Observe reads all NodePools, the nodes that belong or belonged to this pool, and its children.
@@ -68,6 +70,12 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 		return f, err
 	}
 	if f.config, err = r.observeConfig(ctx, pool); err != nil {
+		return f, err
+	}
+	if f.steps, err = r.observeSteps(ctx, pool, f.nodes); err != nil {
+		return f, err
+	}
+	if f.remedies, err = r.observeRemedies(ctx, pool, f); err != nil {
 		return f, err
 	}
 	if pool.DeletionTimestamp != nil && len(f.nodes) == 0 {
@@ -107,7 +115,7 @@ func membersOf(pool string, pools []*nodesv1.NodePool, nodes []corev1.Node) []*m
 		}
 		held := nodestate.LedgerOf(node)
 		d := nodestate.Desire(node, pools)
-		belongs := slices.Contains(d.Pools, pool)
+		belongs := slices.Contains(d.Pools, pool) && !d.Leaves(pool)
 		if belongs || held.Mentions(pool) {
 			members = append(members, &member{node, d, belongs})
 		}

@@ -28,11 +28,17 @@ const policyWait = time.Minute
 type decision struct {
 	conflicts []nodesv1.Conflict
 	config    configDecision
+	steps     stepDecision
+	remedies  remedyDecision
 }
 
-// Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool.
-func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
-	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config)}
+// Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool and of the
+// pipelines on its nodes.
+func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, now time.Time) decision {
+	return decision{
+		conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), steps: decideSteps(pool, f.steps),
+		remedies: decideRemedies(pool, f, now),
+	}
 }
 
 // Plan declares the RuntimeClass and the MachineConfigPool of a NodePool. If the NodePool is being deleted and its
@@ -44,8 +50,12 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	}
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
+			d.steps.dropAll(&plan)
+			f.remedies.dropAll(&plan)
 			plan.Release = finalizer
+			return plan
 		}
+		d.steps.plan(&plan)
 		return plan
 	}
 	plan.Hold = nodestate.DryRun(pool)
@@ -54,6 +64,8 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 		Object:    runtimeClass(pool, selectorLabels(pool, d.conflicts), tolerations(pool, f.nodes)),
 		ReplaceOn: []string{"handler"},
 	}}, d.config.children(pool)...)
+	d.steps.plan(&plan)
+	d.remedies.plan(&plan)
 	if p := d.config.problem; p != nil && p.reason == nodesv1.ReasonPolicyMissing {
 		plan.LookAgain(policyWait)
 	}

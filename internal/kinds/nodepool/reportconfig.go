@@ -68,17 +68,17 @@ func reportConfig(set condition.Set, pool *nodesv1.NodePool, f configFacts, d co
 	case done.Err == nil && done.Held > 0 && nodestate.DryRun(pool):
 		set.False(kind, nodesv1.ReasonDryRun, "A change of the MachineConfigPool is held back by the annotation "+common.DryRunAnnotation)
 	default:
-		mirror(set, kind, f.pool, obstacle(set, done))
+		mirror(set, kind, f.pool, obstacle(set, kind, done))
 	}
 }
 
-// obstacle returns why the MachineConfigPool is not as declared; nil if it is. It works on a copy of the conditions,
+// obstacle returns why children are not as declared; nil if they are. It works on a copy of the conditions,
 // because a condition that changes back and forth would get a new time of transition.
-func obstacle(set condition.Set, done kit.Outcome) *metav1.Condition {
+func obstacle(set condition.Set, kind string, done kit.Outcome) *metav1.Condition {
 	trial := slices.Clone(*set.Conditions)
 	set.Conditions = &trial
-	done.ReportChildren(set, nodesv1.NodePoolConfigured)
-	c := meta.FindStatusCondition(trial, nodesv1.NodePoolConfigured)
+	done.ReportChildren(set, kind)
+	c := meta.FindStatusCondition(trial, kind)
 	if c == nil || c.Status == metav1.ConditionTrue {
 		return nil
 	}

@@ -25,6 +25,8 @@ var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolNodesUpdated),
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
 	condition.Unless(nodesv1.NodePoolConfigured),
+	condition.WhenFalse(nodesv1.NodePoolPipelines),
+	condition.WhenFalse(nodesv1.NodePoolRemediation),
 }
 
 // Report fills in the status from the facts and the outcome of the plan.
@@ -33,12 +35,15 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	count(status, f.nodes)
 	status.Conflicts = slices.Clip(d.conflicts[:min(len(d.conflicts), maxConflicts)])
 	set := condition.Set{Conditions: &status.Conditions, Generation: pool.Generation, Now: done.Now}
+	done, steps := withoutSteps(done)
 	class, config := apart(done)
 	reportClass(set, pool, class)
 	reportConflicts(set, d.conflicts)
 	reportNodes(set, pool.Name, f.nodes, f.refusals)
 	reportHandler(set, pool.Handler(), f.nodes)
 	reportConfig(set, pool, f.config, d.config, config)
+	reportSteps(set, pool, d.steps, steps)
+	reportRemedies(set, pool, d.remedies, steps)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{
 		members: f.preview, pods: f.pods, class: f.class, classChanges: class.Held > 0, configChange: configChange(pool, d.config, config),
@@ -111,6 +116,9 @@ func reportDeletion(set condition.Set, pool *nodesv1.NodePool, left int) {
 	}
 	nodes := plural(left, "node")
 	message := "opcrew is removing the settings of the pool from " + nodes
+	if n := pool.Status.LeavingNodes; n > 0 {
+		message += fmt.Sprintf("; %s run spec.onLeave first, see status.pipelines", plural(int(n), "node"))
+	}
 	if nodestate.Paused(pool) {
 		message = fmt.Sprintf("The annotation %s pauses the deletion: the settings of the pool stay on %s until the annotation is removed", common.PausedAnnotation, nodes)
 	}
@@ -135,6 +143,12 @@ func readyMessage(pool *nodesv1.NodePool) string {
 	text := []string{fmt.Sprintf("%s up to date, %d ready", plural(int(s.NodeCount), "node"), s.ReadyNodes)}
 	if s.CordonedNodes > 0 {
 		text = append(text, fmt.Sprintf("%d cordoned", s.CordonedNodes))
+	}
+	if s.JoiningNodes > 0 {
+		text = append(text, fmt.Sprintf("%d joining", s.JoiningNodes))
+	}
+	if s.LeavingNodes > 0 {
+		text = append(text, fmt.Sprintf("%d leaving", s.LeavingNodes))
 	}
 	return strings.Join(text, ", ")
 }

@@ -57,19 +57,24 @@ type Suite struct {
 	config     *rest.Config
 }
 
-// Main is called by TestMain. It starts a server with the CRDs of the kind, runs all tests of the package, and exits.
-func Main(m *testing.M, s *Suite, kind kit.Registration) {
+// Main is called by TestMain. It starts a server with the CRDs of the kinds, runs all tests of the package, and exits.
+// One operator process serves all the given kinds.
+func Main(m *testing.M, s *Suite, kinds ...kit.Registration) {
 	ctrl.SetLogger(logr.Discard())
-	s.serve(kind)
+	s.serve(kinds...)
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, kind.AddToScheme} {
+	adds, crds := []func(*runtime.Scheme) error{clientgoscheme.AddToScheme}, []string{}
+	for _, kind := range kinds {
+		adds, crds = append(adds, kind.AddToScheme), append(crds, kind.CRDs...)
+	}
+	for _, add := range adds {
 		if err := add(scheme); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 	}
 	testenv.Run(m, &s.Env, testenv.Options{
-		CRDs: files(kind.CRDs), Scheme: scheme,
+		CRDs: files(crds), Scheme: scheme,
 		// Heartbeats are rare here, because they cost the server time. A test of lost nodes starts a separate server.
 		NodeGrace: 2 * time.Minute,
 	})

@@ -64,7 +64,7 @@ func Changes(node *corev1.Node, d Desired) []Change {
 			out = append(out, Change{Item: i, old: old, was: true})
 		}
 	}
-	return out
+	return append(out, joiningChange(node, d)...)
 }
 
 // removable reports whether a label, annotation or taint (an item) that no pool sets any more may be removed. A label

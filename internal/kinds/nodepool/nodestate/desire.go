@@ -30,6 +30,8 @@ type Desired struct {
 	Ledger
 	Conflicts []conflict
 	Withheld  []Withheld
+	// joins is true if the node joins a NodePool, also if this is not recorded yet.
+	joins bool
 }
 
 // conflict is a setting of a NodePool that the node does not get, because another owner has set the item to a different
@@ -54,15 +56,25 @@ type Withheld struct {
 // item wins, or else the older pool.
 func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 	held := LedgerOf(node)
+	return desire(node, pools, held, held.Marks)
+}
+
+// DesireMarked returns what a node should have if its ledger annotation had the given marks.
+func DesireMarked(node *corev1.Node, pools []*nodesv1.NodePool, marks Marks) Desired {
+	return desire(node, pools, LedgerOf(node), marks)
+}
+
+func desire(node *corev1.Node, pools []*nodesv1.NodePool, held Ledger, marks Marks) Desired {
 	held.reclaimTaints(node, pools)
 	d := Desired{Ledger: Ledger{Items: map[Item]entry{}}}
 	settings := map[Item][]setting{}
 	for _, pool := range byAge(pools) {
-		if !counts(pool, node, held) {
+		if !counts(pool, node, held, marks) {
 			continue
 		}
 		d.Pools = append(d.Pools, pool.Name)
-		for i, value := range settingsOf(pool, held) {
+		d.mark(pool.Name, marks)
+		for i, value := range settingsOf(pool, held, marks) {
 			if protected(pool, node, i) && !carried(pool, node, held, i) {
 				d.Withheld = append(d.Withheld, Withheld{pool.Name, i, value})
 				continue
@@ -85,6 +97,19 @@ func Desire(node *corev1.Node, pools []*nodesv1.NodePool) Desired {
 		return cmp.Or(a.item.Compare(b.item), cmp.Compare(a.Pool, b.Pool))
 	})
 	return d
+}
+
+// mark takes over the mark of a NodePool.
+func (d *Desired) mark(pool string, marks Marks) {
+	mark, ok := marks[pool]
+	if !ok {
+		return
+	}
+	if d.Marks == nil {
+		d.Marks = Marks{}
+	}
+	d.Marks[pool] = mark
+	d.joins = d.joins || mark.Phase == Joining
 }
 
 // settle decides which pool's setting an item (label, annotation or taint) gets, and records settings with other values

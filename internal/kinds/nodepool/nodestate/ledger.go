@@ -59,6 +59,7 @@ type entry struct {
 type Ledger struct {
 	Pools []string
 	Items map[Item]entry
+	Marks Marks
 	// taintsWritten is true if the ledger annotation was lost and opcrew was the last client to write the list of
 	// taints.
 	taintsWritten bool
@@ -71,6 +72,7 @@ type ledgerJSON struct {
 	Labels      map[string]entry `json:"labels,omitempty"`
 	Annotations map[string]entry `json:"annotations,omitempty"`
 	Taints      map[string]entry `json:"taints,omitempty"`
+	Pipelines   Marks            `json:"pipelines,omitempty"`
 }
 
 func (l Ledger) holds(i Item) bool {
@@ -122,7 +124,7 @@ func (l Ledger) String() string {
 	if len(l.Pools) == 0 && len(l.Items) == 0 {
 		return ""
 	}
-	out := ledgerJSON{Pools: l.Pools, Labels: map[string]entry{}, Annotations: map[string]entry{}, Taints: map[string]entry{}}
+	out := ledgerJSON{Pools: l.Pools, Pipelines: l.Marks, Labels: map[string]entry{}, Annotations: map[string]entry{}, Taints: map[string]entry{}}
 	for i, e := range l.Items {
 		out.of(i.Kind)[i.Key] = e
 	}
@@ -155,7 +157,7 @@ func LedgerOf(node *corev1.Node) Ledger {
 	if err := json.Unmarshal([]byte(raw), &in); err != nil {
 		return recoverLedger(node)
 	}
-	l := Ledger{Pools: in.Pools, Items: map[Item]entry{}}
+	l := Ledger{Pools: in.Pools, Items: map[Item]entry{}, Marks: in.Pipelines}
 	for key, e := range in.Labels {
 		l.Items[labelItem(key)] = e
 	}

@@ -15,9 +15,11 @@ import (
 
 // counts reports whether a NodePool takes part in the decision about a node. A deleted pool does so only while it is
 // paused. A frozen pool (paused or in dry run) does so only if the ledger annotation names it, or if that annotation
-// was lost and the node is a member of the pool.
-func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
+// was lost and the node is a member of the pool. A pool that the node leaves does so until its pipeline has ended.
+func counts(pool *nodesv1.NodePool, node *corev1.Node, held Ledger, marks Marks) bool {
 	switch {
+	case marks[pool.Name].Phase == Leaving:
+		return true
 	case pool.DeletionTimestamp != nil && !Paused(pool):
 		return false
 	case Frozen(pool):
@@ -59,17 +61,18 @@ func Belongs(pool *nodesv1.NodePool, node *corev1.Node, held Ledger) bool {
 }
 
 // settingsOf returns what a NodePool sets on its members. This includes the role label, so that the node selector of
-// the RuntimeClass also finds members that joined by spec.nodeSelector.
-func settingsOf(pool *nodesv1.NodePool, held Ledger) map[Item]string {
-	settings := map[Item]string{}
-	if Frozen(pool) {
-		for i, e := range held.Items {
-			if slices.Contains(e.Pools, pool.Name) || len(e.Pools) == 0 {
-				settings[i] = e.Value
-			}
+// the RuntimeClass also finds members that joined by spec.nodeSelector. A node that leaves keeps what the pool has set,
+// except the role label, so that no further pods of the pool get there.
+func settingsOf(pool *nodesv1.NodePool, held Ledger, marks Marks) map[Item]string {
+	leaves := marks[pool.Name].Phase == Leaving
+	if Frozen(pool) || leaves {
+		settings := held.settingsOf(pool.Name)
+		if leaves {
+			delete(settings, labelItem(pool.RoleLabel()))
 		}
 		return settings
 	}
+	settings := map[Item]string{}
 	settings[labelItem(pool.RoleLabel())] = ""
 	for key, value := range pool.Spec.Labels {
 		settings[labelItem(key)] = string(value)
@@ -79,6 +82,17 @@ func settingsOf(pool *nodesv1.NodePool, held Ledger) map[Item]string {
 	}
 	for _, t := range pool.Spec.Taints {
 		settings[taintItem(t.Key, t.Effect)] = t.Value
+	}
+	return settings
+}
+
+// settingsOf returns what a NodePool has set on the node.
+func (l Ledger) settingsOf(pool string) map[Item]string {
+	settings := map[Item]string{}
+	for i, e := range l.Items {
+		if slices.Contains(e.Pools, pool) || len(e.Pools) == 0 {
+			settings[i] = e.Value
+		}
 	}
 	return settings
 }

@@ -235,7 +235,7 @@ func (h *history) granted() {
 		if Frozen(p) || !Belongs(p, h.node, held) {
 			continue
 		}
-		for i, value := range settingsOf(p, held) {
+		for i, value := range settingsOf(p, held, nil) {
 			found, there := valueOn(h.node, i)
 			reported := slices.ContainsFunc(d.Conflicts, func(c conflict) bool { return c.Pool == p.Name && c.Item == i }) ||
 				slices.ContainsFunc(d.Withheld, func(w Withheld) bool { return w.Pool == p.Name && w.item == i })

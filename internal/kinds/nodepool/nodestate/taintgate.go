@@ -22,7 +22,7 @@ type Classes map[string]*nodev1.RuntimeClass
 // Gate returns what a node should have now. It leaves out settings that must wait until the RuntimeClass of a NodePool
 // is up to date.
 func Gate(node *corev1.Node, d Desired, pools []*nodesv1.NodePool, classes Classes) Desired {
-	return afterClasses(node, withoutPending(node, d, pools, classes), pools, classes)
+	return afterClasses(node, withoutPending(node, d, pools, classes), pools, classes).recorded()
 }
 
 // afterClasses leaves out taints until the RuntimeClasses of the node's pools tolerate them. A pod gets its tolerations
