@@ -59,6 +59,14 @@ metadata: {name: NAMESPACE%s}
 spec: {nodeSelector: {kubernetes.io/os: linux}, machineConfigSelector: {matchLabels: {team: mallory}}}
 `
 
+// stepPool is a NodePool that makes its author root on the nodes with a label.
+const stepPool = `
+apiVersion: nodes.lailin.xyz/v1
+kind: NodePool
+metadata: {name: NAMESPACE%s}
+spec: {nodeSelector: {kubernetes.io/os: linux}, %s: {steps: [{name: a, template: {command: id}}]}}
+`
+
 // machineAttacks returns attacks of an editor of NodePools who would become root on nodes.
 func machineAttacks() []attack {
 	const forged = `, annotations: {opcrew.io/requester: '{"username":"system:admin","groups":["system:masters"]}'}`
@@ -66,6 +74,12 @@ func machineAttacks() []attack {
 	changes := func(patch string) func(*world) error {
 		return func(w *world) error {
 			return w.tenant.Patch(w.Context(), adminsPool(w), client.RawPatch(types.MergePatchType, []byte(patch)))
+		}
+	}
+	const noSteps = "may not run commands on all hosts"
+	changesSteps := func(patch string) func(*world) error {
+		return func(w *world) error {
+			return w.tenant.Patch(w.Context(), adminsSteps(w), client.RawPatch(types.MergePatchType, []byte(patch)))
 		}
 	}
 	return []attack{
@@ -77,6 +91,18 @@ func machineAttacks() []attack {
 			act: changes(`{"spec":{"nodeSelector":{"kubernetes.io/hostname":"control-plane"}}}`), refused: []string{refusal}},
 		{name: "other MachineConfigs in a NodePool of an administrator", source: "OWASP K03, K04", needs: machines, before: editsNodePools,
 			act: changes(`{"spec":{"machineConfigSelector":{"matchLabels":{"team":"mallory"}}}}`), refused: []string{refusal}},
+		{name: "a NodePool that runs a command on each node that joins", source: "OWASP K03, K04", needs: machines, before: editsNodePools,
+			manifest: fmt.Sprintf(stepPool, "", "onJoin"), refused: []string{noSteps}},
+		{name: "a NodePool that runs a command on each node that leaves", source: "OWASP K03, K04", needs: machines, before: editsNodePools,
+			manifest: fmt.Sprintf(stepPool, "", "onLeave"), refused: []string{noSteps}},
+		{name: "a NodePool that runs commands in the name of an administrator", source: "OWASP K03, K06", needs: machines, before: editsNodePools,
+			manifest: fmt.Sprintf(stepPool, forged, "onJoin"), refused: []string{noSteps}},
+		{name: "another command in the pipeline of an administrator", source: "OWASP K03, K04", needs: machines, before: editsNodePools,
+			act: changesSteps(`{"spec":{"onJoin":{"steps":[{"name":"a","template":{"command":"id"}}]}}}`), refused: []string{noSteps}},
+		{name: "other nodes for the pipeline of an administrator", source: "OWASP K03, K04", needs: machines, before: editsNodePools,
+			act: changesSteps(`{"spec":{"nodeSelector":{"kubernetes.io/hostname":"control-plane"}}}`), refused: []string{noSteps}},
+		{name: "no pipeline where an administrator requires one", source: "OWASP K03, K04", needs: machines, before: editsNodePools,
+			act: changesSteps(`{"spec":{"onJoin":null}}`), refused: []string{noSteps}},
 		{name: "a MachineConfigPool that goes with its NodePool", source: "OWASP K03", needs: machines, before: editsNodePools,
 			act: func(w *world) error { return w.tenant.Delete(w.Context(), adminsPool(w)) }, refused: []string{refusal}},
 	}
@@ -90,5 +116,16 @@ apiVersion: nodes.lailin.xyz/v1
 kind: NodePool
 metadata: {name: NAMESPACE-admins}
 spec: {machineConfigSelector: {matchLabels: {team: admins}}}
+`)
+}
+
+// adminsSteps creates a NodePool of an administrator whose pipeline runs on no node.
+func adminsSteps(w *world) *unstructured.Unstructured {
+	w.Helper()
+	return w.has(`
+apiVersion: nodes.lailin.xyz/v1
+kind: NodePool
+metadata: {name: NAMESPACE-steps}
+spec: {onJoin: {steps: [{name: a, template: {command: "true"}}]}}
 `)
 }

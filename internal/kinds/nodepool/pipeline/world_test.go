@@ -129,8 +129,11 @@ func (w *world) end(state egov1.State, message string) {
 	w.Fatal("expected an Activity that has not ended")
 }
 
-func (w *world) succeed() { w.Helper(); w.end(egov1.StateSucceeded, "the command ended with exit code 0") }
-func (w *world) fail()    { w.Helper(); w.end(egov1.StateFailed, "the command ended with exit code 3") }
+func (w *world) succeed() {
+	w.Helper()
+	w.end(egov1.StateSucceeded, "the command ended with exit code 0")
+}
+func (w *world) fail() { w.Helper(); w.end(egov1.StateFailed, "the command ended with exit code 3") }
 
 func (w *world) change(options ...pooltest.NodeOption) {
 	for _, o := range options {
