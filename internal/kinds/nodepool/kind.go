@@ -44,7 +44,7 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get;list;watch
 // Check whether the admission policy that records who set spec.machineConfigSelector is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-nodepool-rights,verbs=get
-// Run the steps of spec.onJoin and spec.onLeave as Activities, cancel them, and delete old ones.
+// Run the commands of spec.onJoin, spec.onLeave and spec.remediation as Activities, cancel them, and delete old ones.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch;create;patch;delete
 // Find out whether Activity is installed, and notice when it gets installed.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get;list;watch

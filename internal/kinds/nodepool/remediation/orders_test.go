@@ -10,12 +10,49 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
+
+func TestACommandHasTheFieldsOfItsSpec(t *testing.T) {
+	w := newWorld(t)
+	w.pool.Spec.Remediation.Fence = nodesv1.RemediationCommand{
+		Args: []nodesv1.RemediationArg{"power", "off"}, ExecUser: "fence", Envs: []nodesv1.RemediationEnv{"A=b"},
+		SecretEnvs: []nodesv1.RemediationSecretEnv{{Name: "PASSWORD", Secret: "bmc", Key: "password"}}, TimeoutSeconds: new(int64(7)),
+	}
+	fence, power := w.input().Spec(Run{Role: Fence, Host: "n2"}), w.input().Spec(Run{Role: Power2, Host: "n3"})
+	pooltest.Same(t, "fence command", egov1.ActivitySpec{
+		Host: "n2", Args: []egov1.Arg{"power", "off"}, ExecUser: "fence", Placement: egov1.PlacementRepair,
+		Envs:       []egov1.Env{"A=b", "NODE_NAME=n1", "NODE_ADDRESS=10.0.0.1", "NODE_PROVIDER_ID="},
+		SecretEnvs: []egov1.SecretEnv{{Name: "PASSWORD", Secret: "bmc", Key: "password"}},
+		Requester:  &egov1.Requester{Username: "ada"}, TimeoutSeconds: new(int64(7)),
+		StartDeadlineSeconds: new(int64(startSeconds)), TTLSecondsAfterFinished: new(int64(keepSeconds)),
+	}, fence)
+	if power.Command != "power status" || power.Host != "n3" || *power.TimeoutSeconds != 60 {
+		t.Errorf("expected the powerStatus command with its default timeout, got %+v", power)
+	}
+}
+
+func TestACommandRunsOnlyOnItsNodes(t *testing.T) {
+	w := newWorld(t)
+	pooltest.HasLabel("bmc", "a")(w.node("n3"))
+	pooltest.HasLabel("bmc", "b")(w.node("n4"))
+	w.pool.Spec.Remediation.Fence.OnNodes = map[string]nodesv1.LabelValue{"bmc": "a"}
+	w.pool.Spec.Remediation.PowerStatus.OnNodes = map[string]nodesv1.LabelValue{"bmc": "b"}
+	w.run(time.Minute)
+	for name, a := range w.runs {
+		for part, host := range map[string]string{"-fence": "n3", "-power-": "n4"} {
+			if strings.Contains(name, part) && a.Spec.Host != host {
+				t.Errorf("expected %s on %s, got %s", name, host, a.Spec.Host)
+			}
+		}
+	}
+}
 
 func TestACommandKnowsTheMachine(t *testing.T) {
 	w := newWorld(t)

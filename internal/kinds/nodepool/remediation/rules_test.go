@@ -163,3 +163,34 @@ func TestANodeThatReturnsDuringAnAttemptIsLeftAlone(t *testing.T) {
 		t.Errorf("expected a second outage to begin from the start, got %+v", v.Record)
 	}
 }
+
+func TestANodeIsFencedAfterTheTimeInItsSpec(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 5 * time.Minute, "90s": 90 * time.Second, "2h": 2 * time.Hour} {
+		w := newWorld(t)
+		w.pool.Spec.Remediation.After = text
+		w.down("n1", noon.Add(time.Second-want))
+		if v := w.step(); len(v.Create) > 0 || v.Again != time.Second {
+			t.Errorf("after %q: expected to wait for a second, got %+v", text, v)
+		}
+		w.now = w.now.Add(time.Second)
+		if v := w.step(); len(v.Create) != 1 {
+			t.Errorf("after %q: expected the fence command, got %+v", text, v.Record)
+		}
+	}
+}
+
+func TestAnAttemptIsRepeatedAfterThePause(t *testing.T) {
+	w := newWorld(t)
+	w.answers[Power1] = "on"
+	w.pool.Spec.Remediation.PauseSeconds = new(int64(300))
+	for w.record == nil || w.record.AttemptFailedAt == nil {
+		w.step()
+		w.work()
+	}
+	if w.now = w.now.Add(299 * time.Second); len(w.step().Create) > 0 {
+		t.Error("expected no command before the pause is over")
+	}
+	if w.now = w.now.Add(time.Second); len(w.step().Create) != 1 || w.record.Attempt != 2 {
+		t.Errorf("expected the second attempt, got %+v", w.record)
+	}
+}
