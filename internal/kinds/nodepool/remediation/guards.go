@@ -6,7 +6,6 @@ package remediation
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -98,6 +97,7 @@ func kubeletIsAlive(in *Input) *Verdict {
 	return nil
 }
 
+// nodeIsYoung also decides before anything about the cluster is known.
 func nodeIsYoung(in *Input) *Verdict {
 	_, since := Ready(in.Node)
 	if left := since.Add(after(in.Pool.Spec)).Sub(in.Now); left > 0 {
@@ -173,15 +173,12 @@ func fencingLies(in *Input) *Verdict {
 	return nil
 }
 
-// nodeFencesAnother: the command that runs on the node may be about to end.
+// nodeFencesAnother: the command that runs on the node may be about to end. A command that hangs does not count.
 func nodeFencesAnother(in *Input) *Verdict {
 	for name, a := range in.Runs {
-		if a.Spec.Host == in.Node.Name && !over(a) {
+		if a.Spec.Host == in.Node.Name && !over(a) && in.timeLeft(a) > 0 {
 			return in.held(held, "Activity "+name+" runs on the node for another machine; opcrew waits until it has ended")
 		}
 	}
 	return nil
 }
-
-// waitFor returns a positive wait until a time.
-func (in *Input) waitFor(t time.Time) time.Duration { return max(time.Second, t.Sub(in.Now)) }

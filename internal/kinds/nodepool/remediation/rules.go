@@ -16,20 +16,21 @@ import (
 // rule returns a verdict, or nil if the next rule decides.
 type rule func(*Input) *Verdict
 
-// ends are the rules about a remediation that is over or not needed. holds are the rules that stop it in any phase.
+// ends are the rules about a remediation that is over or not due. They do not look at the cluster, which is not read
+// before the remediation is due. holds are the rules that stop it in any phase.
 // begins are the rules that must allow the beginning of an attempt. steps are the steps of an attempt.
 var (
 	ends = []rule{
-		machineAnswers, nodeIsReady, machineIsFenced, noAttemptIsLeft,
+		machineAnswers, nodeIsReady, machineIsFenced, noAttemptIsLeft, nodeIsYoung,
 	}
 	holds = []rule{
 		poolIsPaused, nodeIsPaused, bootIsUnknown, othersCareForIt, notAllowed, mostNodesAreDown, leasesAreStale, kubeletIsAlive,
 	}
 	begins = []rule{
-		nodeIsYoung, attemptPauses, rolloutWorks, controlPlaneIsBusy, tooFewAreHealthy, fencingLies, nodeFencesAnother, noHostIsLeft,
+		attemptPauses, rolloutWorks, controlPlaneIsBusy, tooFewAreHealthy, fencingLies, nodeFencesAnother, noHostIsLeft,
 	}
 	steps = []rule{
-		attemptIsForged, fenceRuns, fenceIsRefused, powerIsAsked, machineHasPower, powerIsAskedAgain, powerReturned, peersHeard, evidenceIsOld,
+		attemptIsForged, commandHangs, fenceRuns, fenceIsRefused, powerIsAsked, machineHasPower, powerIsAskedAgain, powerReturned, peersHeard, evidenceIsOld,
 	}
 )
 

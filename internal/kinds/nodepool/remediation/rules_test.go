@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
@@ -90,7 +91,7 @@ func TestAMachineIsNotFenced(t *testing.T) {
 			pooltest.HasTaint(nodesv1.FencedTaint, answered+"x", pooltest.NoSchedule)(w.node("n2"))
 		}, "machine of node n2 answered"},
 		"while the node runs a command for another machine": {func(w *world) {
-			w.runs["remediation-other-1-fence"] = &egov1.Activity{Spec: egov1.ActivitySpec{Host: "n1"}}
+			w.runs["remediation-other-1-fence"] = &egov1.Activity{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}, Spec: egov1.ActivitySpec{Host: "n1"}}
 		}, "runs on the node for another machine"},
 		"without an address": {func(w *world) { w.node("n1").Status.Addresses = nil }, "no IP address"},
 		"without a host for the fence command": {func(w *world) {
@@ -192,5 +193,42 @@ func TestAnAttemptIsRepeatedAfterThePause(t *testing.T) {
 	}
 	if w.now = w.now.Add(time.Second); len(w.step().Create) != 1 || w.record.Attempt != 2 {
 		t.Errorf("expected the second attempt, got %+v", w.record)
+	}
+}
+
+// Before the remediation is due, nothing about the cluster is read.
+func TestAYoungOutageIsNotHeld(t *testing.T) {
+	w := newWorld(t)
+	w.down("n1", noon)
+	in := w.input()
+	in.Cluster = Cluster{}
+	if v := Decide(in); v.Held != nil || v.Record.Phase != nodesv1.RemediationWaiting || v.Again != 5*time.Minute {
+		t.Errorf("expected it to wait for five minutes, got %+v", v)
+	}
+}
+
+// The host of the fence command can die too. Then the next attempt uses another host, and the first host can be fenced.
+func TestACommandThatHangsEndsTheAttempt(t *testing.T) {
+	w := newWorld(t)
+	w.step()
+	v := w.step()
+	if v.Again <= 0 {
+		t.Fatalf("expected another look, got %+v", v)
+	}
+	w.now = w.now.Add(v.Again)
+	if v = w.step(); v.Record.AttemptFailedAt == nil || !strings.Contains(v.Record.Message, "has not ended within its time") {
+		t.Errorf("expected the attempt to fail, got %+v", v.Record)
+	}
+	if w.now = w.now.Add(time.Minute); len(w.step().Create) != 1 || w.attempts() != 2 {
+		t.Errorf("expected a second attempt, got %+v", w.record)
+	}
+	for _, a := range w.runs {
+		a.Spec.Host = "n1"
+	}
+	if in := w.input(); nodeFencesAnother(in) == nil {
+		t.Error("expected a command that has just begun to hold the fencing of its host")
+	}
+	if w.now = w.now.Add(time.Hour); nodeFencesAnother(w.input()) != nil {
+		t.Error("expected commands that hang not to hold it")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
@@ -77,7 +78,19 @@ func outcome(a *egov1.Activity) string {
 func (in *Input) progress(phase nodesv1.RemediationPhase, message string) *Verdict {
 	r := in.record(phase, message)
 	r.Attempt, r.AttemptFailedAt, r.Activities, r.Evidence = in.attempt(), nil, in.existing(), nil
-	return &Verdict{Record: r}
+	v := &Verdict{Record: r}
+	for _, role := range roles {
+		if a := in.run(role); a != nil && !over(a) {
+			v.Again = max(time.Second, in.timeLeft(a))
+		}
+	}
+	return v
+}
+
+// timeLeft returns how long a command may still take: until its host must have started and ended it, and a minute.
+func (in *Input) timeLeft(a *egov1.Activity) time.Duration {
+	limit := time.Duration(ptr.Deref(a.Spec.StartDeadlineSeconds, startSeconds)+ptr.Deref(a.Spec.TimeoutSeconds, probeSeconds)) * time.Second
+	return a.CreationTimestamp.Add(limit + time.Minute).Sub(in.Now)
 }
 
 // fail returns the verdict when an attempt has failed.
@@ -111,6 +124,16 @@ func attemptIsForged(in *Input) *Verdict {
 	for _, role := range roles {
 		if a := in.run(role); a != nil && !in.genuine(a, role) {
 			return in.fail("Activity " + a.Name + " is not the one that spec.remediation describes: the spec changed, or another client created the Activity")
+		}
+	}
+	return nil
+}
+
+// commandHangs: the host of a command that does not end may be dead, too.
+func commandHangs(in *Input) *Verdict {
+	for _, role := range roles {
+		if a := in.run(role); a != nil && !over(a) && in.timeLeft(a) <= 0 {
+			return in.fail("Activity " + a.Name + " on " + a.Spec.Host + " has not ended within its time")
 		}
 	}
 	return nil
