@@ -25,6 +25,7 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -142,7 +143,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
-		Records:     remedyRecorded,
+		Records:     remediation.Records,
 		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
 		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}

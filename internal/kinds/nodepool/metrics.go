@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -57,7 +58,7 @@ func (g *gauges) forget(pool string) {
 // transitions returns events for a changed number of nodes, and for the remediation of nodes. Separate events on the
 // nodes show which nodes joined and left.
 func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
-	events := remedyEvents(before, after)
+	events := remediation.Events(before, after)
 	if old, now := before.Status.NodeCount, after.Status.NodeCount; old != now {
 		events = append(events, kit.Event{
 			Reason: "NodesChanged", Action: "Count",

@@ -10,9 +10,7 @@ import (
 	"slices"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -23,6 +21,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pipeline"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
 // maxRemediation is the maximum number of nodes of a pool that are remediated at the same time. Each needs a record in
@@ -89,26 +88,8 @@ func (r *poolReconciler) observeDue(ctx context.Context, pool *nodesv1.NodePool,
 	for i := range nodes.Items {
 		f.cluster.Nodes = append(f.cluster.Nodes, &nodes.Items[i])
 	}
-	f.cluster.Renewed, err = r.renewed(ctx)
+	f.cluster.Renewed, err = remediation.Renewed(ctx, r.Live)
 	return err
-}
-
-// renewed returns when kubelets have renewed their leases. Leases change every ten seconds, so they are not cached.
-func (r *poolReconciler) renewed(ctx context.Context) (map[string]time.Time, error) {
-	list, out := &coordinationv1.LeaseList{}, map[string]time.Time{}
-	err := r.Live.List(ctx, list, client.InNamespace(corev1.NamespaceNodeLease))
-	if apierrors.IsForbidden(err) {
-		return out, nil // without leases no machine is fenced
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list the leases of nodes: %w", err)
-	}
-	for _, l := range list.Items {
-		if l.Spec.RenewTime != nil {
-			out[l.Name] = l.Spec.RenewTime.Time
-		}
-	}
-	return out, nil
 }
 
 // remedyRuns returns the Activities of the pool by name. An Activity that a record names and the cache lacks is read
@@ -210,6 +191,21 @@ func (d remedyDecision) plan(plan *kit.Plan) {
 		for _, run := range v.Create {
 			plan.Children = append(plan.Children, remediation.Child(d.inputs[i], run))
 		}
+	}
+}
+
+// report reports the remediation of the nodes.
+func (d remedyDecision) report(set condition.Set, pool *nodesv1.NodePool, done kit.Outcome) {
+	const kind = nodesv1.NodePoolRemediation
+	pool.Status.RemediationStatus = remediation.Status(d.verdicts, d.left)
+	blocked := obstacle(set, kind, done)
+	switch {
+	case pool.Spec.Remediation == nil:
+		set.Remove(kind)
+	case blocked != nil && remediation.Creates(d.verdicts):
+		put(set, kind, blocked)
+	default:
+		remediation.Report(set, pool.Status.Remediation, d.verdicts)
 	}
 }
 

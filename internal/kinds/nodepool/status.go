@@ -43,7 +43,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportHandler(set, pool.Handler(), f.nodes)
 	reportConfig(set, pool, f.config, d.config, config)
 	reportSteps(set, pool, d.steps, steps)
-	reportRemedies(set, pool, d.remedies, steps)
+	d.remedies.report(set, pool, steps)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{
 		members: f.preview, pods: f.pods, class: f.class, classChanges: class.Held > 0, configChange: configChange(pool, d.config, config),

@@ -122,7 +122,7 @@ func TestAForgedActivityIsNoEvidence(t *testing.T) {
 	for name, forge := range map[string]func(a *egov1.Activity){
 		"another command":    func(a *egov1.Activity) { a.Spec.Command = "echo off" },
 		"another variable":   func(a *egov1.Activity) { a.Spec.Envs = append(a.Spec.Envs, "PATH=/tmp") },
-		"another user":       func(a *egov1.Activity) { a.Spec.ExecUser = "nobody" },
+		"another user":       func(a *egov1.Activity) { a.Spec.ExecUser = "guest" },
 		"another requester":  func(a *egov1.Activity) { a.Spec.Requester = &egov1.Requester{Username: "eve"} },
 		"a second run of it": func(a *egov1.Activity) { a.Spec.Run = new(int64(2)) },
 		"the dead node":      func(a *egov1.Activity) { a.Spec.Host = "n1" },

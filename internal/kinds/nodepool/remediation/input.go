@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package remediation decides what happens to the machine of a node that is not Ready: whether it may be fenced (powered
-// off), which Activities run for that, and when there is evidence that it is off. Its functions are pure. The taints of
-// a fenced node are in taints.go, the ordered rules in rules.go and steps.go.
+// off), which Activities run for that, and when there is evidence that it is off. Its functions are pure, except
+// the one in leases.go. The taints of a fenced node are in taints.go, the ordered rules in rules.go and steps.go.
 package remediation
 
 import (

@@ -54,7 +54,7 @@ type marks struct {
 type markRule func(node *corev1.Node, pool *nodesv1.NodePool) *marks
 
 // markRules are in the order in which they decide. pool is the pool that remediates the node; nil if none does.
-var markRules = []markRule{nobodyRemediates, machineRestarted, machineLied, machineRuns, machineStaysOff, evidenceIsThere}
+var markRules = []markRule{noPoolRemediates, machineRestarted, machineLied, machineRuns, machineStaysOff, evidenceIsThere}
 
 func wanted(node *corev1.Node, pool *nodesv1.NodePool) marks {
 	for _, r := range markRules {
@@ -65,7 +65,7 @@ func wanted(node *corev1.Node, pool *nodesv1.NodePool) marks {
 	return marks{}
 }
 
-func nobodyRemediates(_ *corev1.Node, pool *nodesv1.NodePool) *marks {
+func noPoolRemediates(_ *corev1.Node, pool *nodesv1.NodePool) *marks {
 	if pool == nil {
 		return &marks{}
 	}

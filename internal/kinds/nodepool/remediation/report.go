@@ -1,29 +1,29 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package nodepool
+package remediation
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
-	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// remediationOrder is the order of phases in the status: what needs a user comes first.
-var remediationOrder = []nodesv1.RemediationPhase{
+// phaseOrder is the order of phases in the status: what needs a user comes first.
+var phaseOrder = []nodesv1.RemediationPhase{
 	nodesv1.RemediationFailed, nodesv1.RemediationFencing, nodesv1.RemediationVerifying, nodesv1.RemediationWaiting, nodesv1.RemediationFenced,
 }
 
-// remediationStatus returns the part of the status about nodes that are not Ready.
-func remediationStatus(d remedyDecision) nodesv1.RemediationStatus {
-	s := nodesv1.RemediationStatus{RemediatingNodes: int32(d.left)}
-	for _, v := range d.verdicts {
+// Status returns the part of the status about nodes that are not Ready. left is the number of nodes without a verdict.
+func Status(verdicts []*Verdict, left int) nodesv1.RemediationStatus {
+	s := nodesv1.RemediationStatus{RemediatingNodes: int32(left)}
+	for _, v := range verdicts {
 		if v.Record == nil {
 			continue
 		}
@@ -37,51 +37,37 @@ func remediationStatus(d remedyDecision) nodesv1.RemediationStatus {
 		}
 	}
 	slices.SortStableFunc(s.Remediation, func(a, b nodesv1.NodeRemediation) int {
-		return cmp.Or(slices.Index(remediationOrder, a.Phase)-slices.Index(remediationOrder, b.Phase), cmp.Compare(a.Node, b.Node))
+		return cmp.Or(slices.Index(phaseOrder, a.Phase)-slices.Index(phaseOrder, b.Phase), cmp.Compare(a.Node, b.Node))
 	})
 	return s
 }
 
-// reportRemedies reports the remediation of the nodes. A node for which nothing can be done comes first.
-func reportRemedies(set condition.Set, pool *nodesv1.NodePool, d remedyDecision, done kit.Outcome) {
+// Report sets the condition about the remediation from the status and the verdicts. A node for which nothing can be done
+// comes first.
+func Report(set condition.Set, records []nodesv1.NodeRemediation, verdicts []*Verdict) {
 	const kind = nodesv1.NodePoolRemediation
-	pool.Status.RemediationStatus = remediationStatus(d)
-	if pool.Spec.Remediation == nil {
-		set.Remove(kind)
-		return
-	}
-	records := pool.Status.Remediation
-	var held *remediation.Obstacle
-	var of string
-	for _, v := range d.verdicts {
-		if v.Held != nil && held == nil {
-			held, of = v.Held, v.Record.Node
-		}
-	}
-	blocked := obstacle(set, kind, done)
+	at := slices.IndexFunc(verdicts, func(v *Verdict) bool { return v.Held != nil })
 	switch {
 	case len(records) == 0:
 		set.True(kind, nodesv1.ReasonNoDeadNodes, "Every node is Ready, so no machine is fenced")
 	case records[0].Phase == nodesv1.RemediationFailed:
 		set.False(kind, nodesv1.ReasonRemediationFailed, "Node "+records[0].Node+": "+records[0].Message)
-	case held != nil:
-		set.False(kind, held.Reason, "Node "+of+": "+held.Message)
-	case blocked != nil && d.creates():
-		put(set, kind, blocked)
+	case at >= 0:
+		set.False(kind, verdicts[at].Held.Reason, "Node "+verdicts[at].Record.Node+": "+verdicts[at].Held.Message)
 	default:
-		set.True(kind, nodesv1.ReasonRemediating, describeRemedies(records))
+		set.True(kind, nodesv1.ReasonRemediating, describe(records))
 	}
 }
 
-// creates reports whether an Activity should be created.
-func (d remedyDecision) creates() bool {
-	return slices.ContainsFunc(d.verdicts, func(v *remediation.Verdict) bool { return len(v.Create) > 0 })
+// Creates reports whether an Activity should be created.
+func Creates(verdicts []*Verdict) bool {
+	return slices.ContainsFunc(verdicts, func(v *Verdict) bool { return len(v.Create) > 0 })
 }
 
-// describeRemedies names the nodes by phase.
-func describeRemedies(records []nodesv1.NodeRemediation) string {
-	text := ""
-	for _, phase := range remediationOrder {
+// describe names the nodes by phase.
+func describe(records []nodesv1.NodeRemediation) string {
+	var text []string
+	for _, phase := range phaseOrder {
 		var names []string
 		for _, r := range records {
 			if r.Phase == phase {
@@ -89,28 +75,28 @@ func describeRemedies(records []nodesv1.NodeRemediation) string {
 			}
 		}
 		if len(names) > 0 {
-			text += fmt.Sprintf("; %s: %s", phase, countNodes(names))
+			text = append(text, fmt.Sprintf("%s: %s", phase, strings.Join(names, ", ")))
 		}
 	}
-	return text[len("; "):]
+	return strings.Join(text, "; ")
 }
 
-// remedyEvents returns the events for changes of the remediation. Events on the nodes show their taints.
-func remedyEvents(before, after *nodesv1.NodePool) []kit.Event {
+// Events returns the events for changes of the remediation. Events on the nodes show their taints.
+func Events(before, after *nodesv1.NodePool) []kit.Event {
 	var events []kit.Event
 	for _, r := range after.Status.Remediation {
 		old := nodesv1.NodeRemediation{}
 		if i := slices.IndexFunc(before.Status.Remediation, func(o nodesv1.NodeRemediation) bool { return o.UID == r.UID && o.Since.Equal(&r.Since) }); i >= 0 {
 			old = before.Status.Remediation[i]
 		}
-		if e, ok := remedyEvent(old, r); ok {
+		if e, ok := eventOf(old, r); ok {
 			events = append(events, e)
 		}
 	}
 	return events
 }
 
-func remedyEvent(old, now nodesv1.NodeRemediation) (kit.Event, bool) {
+func eventOf(old, now nodesv1.NodeRemediation) (kit.Event, bool) {
 	switch {
 	case now.Phase == nodesv1.RemediationFailed && old.Phase != now.Phase:
 		return kit.Event{Warning: true, Reason: "RemediationFailed", Action: "Remediate", Note: "Node " + now.Node + ": " + now.Message}, true
@@ -124,8 +110,8 @@ func remedyEvent(old, now nodesv1.NodeRemediation) (kit.Event, bool) {
 	return kit.Event{}, false
 }
 
-// remedyRecorded reports whether the status has a new record of the remediation, on which later steps depend.
-func remedyRecorded(before, after *nodesv1.NodePool) bool {
+// Records reports whether the status has a new record of the remediation, on which later steps depend.
+func Records(before, after *nodesv1.NodePool) bool {
 	return !slices.EqualFunc(before.Status.Remediation, after.Status.Remediation, func(a, b nodesv1.NodeRemediation) bool {
 		return a.UID == b.UID && a.Phase == b.Phase && a.Attempt == b.Attempt && (a.AttemptFailedAt == nil) == (b.AttemptFailedAt == nil) &&
 			slices.Equal(a.Activities, b.Activities)
