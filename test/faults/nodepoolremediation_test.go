@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -249,12 +250,14 @@ func maskRemediation(object *unstructured.Unstructured) {
 	case "NodePool":
 		unstructured.RemoveNestedField(object.Object, "status", "remediation")
 	case "Node":
-		// Kubernetes adds the time to taints of nodes that are not Ready.
+		// Kubernetes and the simulation mark nodes that are not Ready.
+		notes := object.GetAnnotations()
+		delete(notes, downAnnotation)
+		delete(notes, "node.alpha.kubernetes.io/ttl")
+		object.SetAnnotations(notes)
 		taints, _, _ := unstructured.NestedSlice(object.Object, "spec", "taints")
-		for _, t := range taints {
-			delete(t.(map[string]any), "timeAdded")
-		}
-		if len(taints) > 0 {
+		taints = slices.DeleteFunc(taints, func(t any) bool { return t.(map[string]any)["key"] == corev1.TaintNodeNotReady })
+		if unstructured.RemoveNestedField(object.Object, "spec", "taints"); len(taints) > 0 {
 			_ = unstructured.SetNestedSlice(object.Object, taints, "spec", "taints")
 		}
 	}
