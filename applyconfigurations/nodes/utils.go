@@ -23,6 +23,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.ActivityTemplateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Conflict"):
 		return &nodesv1.ConflictApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Machine"):
+		return &nodesv1.MachineApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("MachineChecks"):
+		return &nodesv1.MachineChecksApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePipeline"):
 		return &nodesv1.NodePipelineApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePool"):

@@ -29,6 +29,9 @@ const (
 	// NodePoolPipelines is False while a pipeline has failed on a node, or cannot start. It exists only while
 	// spec.onJoin or spec.onLeave is set, or a node joins or leaves.
 	NodePoolPipelines = "Pipelines"
+	// NodePoolMachinesMatch reports whether the pool's nodes are in the segments in spec.cidrs and have the instance
+	// types in spec.machine. It exists only while one of these fields is set.
+	NodePoolMachinesMatch = "MachinesMatch"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -79,6 +82,12 @@ const (
 	ReasonPipelineTimedOut = "PipelineTimedOut"
 	// ReasonRunning: nodes join or leave, and no pipeline has failed.
 	ReasonRunning = "Running"
+	// ReasonSegmentMismatch: a node has an address outside the segments in spec.cidrs.
+	ReasonSegmentMismatch = "SegmentMismatch"
+	// ReasonInstanceTypeMismatch: a node has another instance type than those in spec.machine.
+	ReasonInstanceTypeMismatch = "InstanceTypeMismatch"
+	// ReasonNotReported: a node reports no internal address, or no instance type.
+	ReasonNotReported = "NotReported"
 	// ReasonNoneRunning: no node joins or leaves.
 	ReasonNoneRunning = "NoneRunning"
 )

@@ -128,7 +128,8 @@ type NodePoolSpec struct {
 	// +optional
 	Remediation *Remediation `json:"remediation,omitempty"`
 
-	Pipelines `json:",inline"`
+	Pipelines     `json:",inline"`
+	MachineChecks `json:",inline"`
 }
 
 // LabelValue is the value of a node label.

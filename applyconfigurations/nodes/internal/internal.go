@@ -71,6 +71,8 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.opcrew.opcrew.api.nodes.v1.AnnotationValue
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.CIDR
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Conflict
   map:
     fields:
@@ -102,8 +104,19 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.FailurePolicy
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.Machine
+  map:
+    fields:
+    - name: instanceTypes
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
+          elementRelationship: associative
 - name: com.github.opcrew.opcrew.api.nodes.v1.NodePipeline
   map:
     fields:
@@ -188,6 +201,12 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.AnnotationValue
+    - name: cidrs
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.CIDR
+          elementRelationship: atomic
     - name: handler
       type:
         scalar: string
@@ -197,6 +216,9 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
+    - name: machine
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Machine
     - name: machineConfigSelector
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector

@@ -47,8 +47,9 @@ type NodePoolSpecApplyConfiguration struct {
 	// remediation powers off the machine of a node that is not Ready for some time, and lets its pods run elsewhere
 	// once there is evidence that the machine is off. Its commands are root on other hosts. Who sets this field needs
 	// the verb run on resource hosts, and the verb run-as on resource hostusers, of group ego.example.com.
-	Remediation                 *RemediationApplyConfiguration `json:"remediation,omitempty"`
-	PipelinesApplyConfiguration `json:""`
+	Remediation                     *RemediationApplyConfiguration `json:"remediation,omitempty"`
+	PipelinesApplyConfiguration     `json:""`
+	MachineChecksApplyConfiguration `json:""`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -165,5 +166,23 @@ func (b *NodePoolSpecApplyConfiguration) WithOnJoin(value *PipelineApplyConfigur
 // If called multiple times, the OnLeave field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithOnLeave(value *PipelineApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.PipelinesApplyConfiguration.OnLeave = value
+	return b
+}
+
+// WithCIDRs adds the given value to the CIDRs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the CIDRs field.
+func (b *NodePoolSpecApplyConfiguration) WithCIDRs(values ...nodesv1.CIDR) *NodePoolSpecApplyConfiguration {
+	for i := range values {
+		b.MachineChecksApplyConfiguration.CIDRs = append(b.MachineChecksApplyConfiguration.CIDRs, values[i])
+	}
+	return b
+}
+
+// WithMachine sets the Machine field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Machine field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithMachine(value *MachineApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.MachineChecksApplyConfiguration.Machine = value
 	return b
 }

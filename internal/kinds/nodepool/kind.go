@@ -64,7 +64,7 @@ func Kind() kit.Registration {
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
 		AddToScheme: addToScheme,
-		Outside:     "commands of spec.onJoin, spec.onLeave and spec.remediation do not run, because the API server records the user of this kubeconfig as their requester",
+		Outside:     "commands of spec.onJoin, spec.onLeave and spec.remediation that other users set do not run, because the API server records the user of this kubeconfig as their requester",
 		Peers: map[string]client.Object{
 			activitiesCRD:  &egov1.Activity{},
 			configsCRD:     &mcfgv1.MachineConfig{},
@@ -144,8 +144,11 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		Kind:        r,
 		Transitions: r.transitions,
 		Records:     remediation.Records,
-		After:       func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) { gauges.observe(pool.Name, f.nodes) },
-		Forget:      []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
+		After: func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) {
+			gauges.observe(pool.Name, f.nodes)
+			gauges.observeSteps(pool.Name, pipelineStatus(f.steps.runs))
+		},
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
 	pools := ctrl.NewControllerManagedBy(mgr)
 	if tools.Installed[configPoolsCRD] {

@@ -25,7 +25,7 @@ func newGauges(registry prometheus.Registerer) (*gauges, error) {
 	g := &gauges{
 		nodes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_nodepool_nodes",
-			Help: "Number of nodes in a NodePool by state: total, ready, cordoned, or updated (has all settings of the pool).",
+			Help: "Number of nodes in a NodePool by state: total, ready, cordoned, updated (has all settings of the pool), joining, leaving, or failed (a step of its pipeline has failed).",
 		}, []string{"pool", "state"}),
 		conflicts: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "opcrew_nodepool_conflicts",
@@ -48,6 +48,13 @@ func (g *gauges) observe(pool string, members []*member) {
 	g.nodes.WithLabelValues(pool, "cordoned").Set(float64(status.CordonedNodes))
 	g.nodes.WithLabelValues(pool, "updated").Set(float64(status.UpdatedNodes))
 	g.conflicts.WithLabelValues(pool).Set(float64(len(conflictsOf(pool, members))))
+}
+
+// observeSteps sets the numbers of nodes with a pipeline.
+func (g *gauges) observeSteps(pool string, s nodesv1.PipelineStatus) {
+	g.nodes.WithLabelValues(pool, "joining").Set(float64(s.JoiningNodes))
+	g.nodes.WithLabelValues(pool, "leaving").Set(float64(s.LeavingNodes))
+	g.nodes.WithLabelValues(pool, "failed").Set(float64(s.FailedPipelines))
 }
 
 func (g *gauges) forget(pool string) {

@@ -27,6 +27,7 @@ var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolConfigured),
 	condition.WhenFalse(nodesv1.NodePoolPipelines),
 	condition.WhenFalse(nodesv1.NodePoolRemediation),
+	condition.WhenFalse(nodesv1.NodePoolMachinesMatch),
 }
 
 // Report fills in the status from the facts and the outcome of the plan.
@@ -44,6 +45,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportConfig(set, pool, f.config, d.config, config)
 	reportSteps(set, pool, d.steps, steps)
 	d.remedies.report(set, pool, steps)
+	reportMachines(set, pool, f.nodes)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{
 		members: f.preview, pods: f.pods, class: f.class, classChanges: class.Held > 0, configChange: configChange(pool, d.config, config),

@@ -51,6 +51,7 @@ func nodeChanged() predicate.Predicate {
 			pipeline.Responds(before) != pipeline.Responds(after) ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
 			!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
+			!equality.Semantic.DeepEqual(before.Status.Addresses, after.Status.Addresses) ||
 			!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers)
 	})
 }

@@ -32,11 +32,11 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 		"another condition of the node": {func(n *corev1.Node) {
 			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue})
 		}, false},
-		"capacity, images and addresses": {func(n *corev1.Node) {
+		"capacity and images": {func(n *corev1.Node) {
 			n.Status.Capacity = corev1.ResourceList{"cpu": pooltest.Quantity("9")}
 			n.Status.Images = []corev1.ContainerImage{{Names: []string{"x"}}}
-			n.Status.Addresses = []corev1.NodeAddress{{Address: "10.0.0.1"}}
 		}, false},
+		"an address":                          {func(n *corev1.Node) { n.Status.Addresses = []corev1.NodeAddress{{Address: "10.0.0.1"}} }, true},
 		"allocatable, written in another way": {pooltest.HasSize("1000m", "1024Mi"), false},
 		"a label comes":                       {pooltest.HasLabel("x", "y"), true},
 		"a label changes":                     {pooltest.HasLabel("a", "y"), true},
@@ -51,6 +51,7 @@ func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
 		"the node is unknown":                 {func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }, true},
 		"allocatable changes":                 {pooltest.HasSize("2", "1Gi"), true},
 		"the runtime offers another handler":  {pooltest.OffersHandlers("kata"), true},
+		"no condition Ready any more":         {func(n *corev1.Node) { n.Status.Conditions = nil }, true},
 		"the node is being deleted":           {func(n *corev1.Node) { n.DeletionTimestamp = &pooltest.SomeTime }, true},
 	} {
 		t.Run(name, func(t *testing.T) {

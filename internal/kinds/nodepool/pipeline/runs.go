@@ -30,13 +30,16 @@ type Run struct {
 // Runs returns the pipelines of a NodePool on these nodes, in the order of the nodes.
 func Runs(pool *nodesv1.NodePool, nodes []*corev1.Node, activities []*egov1.Activity, now time.Time) []Run {
 	var out []Run
+	byNode := map[string][]*egov1.Activity{}
+	for _, a := range ofPool(activities, pool) {
+		byNode[a.Spec.Host] = append(byNode[a.Spec.Host], a)
+	}
 	for _, node := range nodes {
 		mark := nodestate.LedgerOf(node).Marks[pool.Name]
 		if mark.Phase != nodestate.Joining && mark.Phase != nodestate.Leaving {
 			continue
 		}
-		in := Input{Pool: pool, Node: node, Mark: mark, Now: now}
-		in.Activities = filter(ofPool(activities, pool), func(a *egov1.Activity) bool { return a.Spec.Host == node.Name })
+		in := Input{Pool: pool, Node: node, Mark: mark, Activities: byNode[node.Name], Now: now}
 		out = append(out, Run{in, Judge(in)})
 	}
 	return out

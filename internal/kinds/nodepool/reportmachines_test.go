@@ -1,0 +1,74 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
+	"github.com/opcrew/opcrew/internal/kit"
+)
+
+func TestMachinesAreVerified(t *testing.T) {
+	segments := func(cidrs ...nodesv1.CIDR) pooltest.PoolOption {
+		return func(p *nodesv1.NodePool) { p.Spec.CIDRs = cidrs }
+	}
+	types := func(names ...nodesv1.InstanceType) pooltest.PoolOption {
+		return func(p *nodesv1.NodePool) { p.Spec.Machine = &nodesv1.Machine{InstanceTypes: names} }
+	}
+	at := func(addresses ...string) pooltest.NodeOption {
+		return func(n *corev1.Node) {
+			for _, a := range addresses {
+				n.Status.Addresses = append(n.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: a})
+			}
+			n.Status.Addresses = append(n.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeExternalIP, Address: "203.0.113.9"})
+		}
+	}
+	of := func(name string) pooltest.NodeOption {
+		return pooltest.HasLabel("node.kubernetes.io/instance-type", name)
+	}
+	for name, test := range map[string]struct {
+		pool  []pooltest.PoolOption
+		node  []pooltest.NodeOption
+		want  string
+		words []string
+	}{
+		"nothing is required":                  {want: ""},
+		"in the segment":                       {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("10.1.2.3")}, "True AsWanted", nil},
+		"in the second segment":                {[]pooltest.PoolOption{segments("10.1.0.0/16", "10.2.0.0/16")}, []pooltest.NodeOption{at("10.2.2.3")}, "True AsWanted", nil},
+		"outside the segment":                  {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("10.2.2.3")}, "False SegmentMismatch", []string{"n has the address 10.2.2.3", "spec.cidrs"}},
+		"with one address outside":             {[]pooltest.PoolOption{segments("10.1.0.0/16", "fd00:1::/64")}, []pooltest.NodeOption{at("10.1.2.3", "fd00:2::1")}, "False SegmentMismatch", []string{"fd00:2::1"}},
+		"an IP family without a segment":       {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("10.1.2.3", "fd00:2::1")}, "True AsWanted", nil},
+		"only an IP family without a segment":  {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("fd00:2::1")}, "Unknown NotReported", []string{"1 node (n)"}},
+		"without an address":                   {[]pooltest.PoolOption{segments("10.1.0.0/16")}, nil, "Unknown NotReported", []string{"1 node (n)"}},
+		"of a type":                            {[]pooltest.PoolOption{types("m6i.large", "m5.large")}, []pooltest.NodeOption{of("m5.large")}, "True AsWanted", nil},
+		"of another type":                      {[]pooltest.PoolOption{types("m6i.large")}, []pooltest.NodeOption{of("m5.large")}, "False InstanceTypeMismatch", []string{"instance type m5.large", "spec.machine.instanceTypes"}},
+		"without a type":                       {[]pooltest.PoolOption{types("m6i.large")}, nil, "Unknown NotReported", nil},
+		"outside, and without a type":          {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.2.2.3")}, "False SegmentMismatch", nil},
+		"in the segment, and of another type":  {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.1.2.3"), of("b")}, "False InstanceTypeMismatch", nil},
+		"in the segment, but without its type": {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.1.2.3")}, "Unknown NotReported", nil},
+	} {
+		pool := pooltest.Pool("gold", test.pool...)
+		node := settled(t, pooltest.Node("n", append(test.node, pooltest.Role("gold"))...), pool)
+		reportAt(pool, factsOf(pool, []*nodesv1.NodePool{pool}, node), kit.Outcome{}, pooltest.SomeTime.Time)
+		c := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolMachinesMatch)
+		if c == nil {
+			c = &metav1.Condition{}
+		}
+		if got := strings.TrimSpace(string(c.Status) + " " + c.Reason); got != test.want {
+			t.Errorf("%s: expected %q, got %q: %s", name, test.want, got, c.Message)
+		}
+		for _, word := range test.words {
+			if !strings.Contains(c.Message, word) {
+				t.Errorf("%s: expected the message to contain %q, got %q", name, word, c.Message)
+			}
+		}
+	}
+}
