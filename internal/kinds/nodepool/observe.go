@@ -18,6 +18,7 @@ import (
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -45,7 +46,7 @@ type facts struct {
 	pods     []corev1.Pod // only read if a preview needs them
 	config   configFacts
 	steps    stepFacts
-	remedies remedyFacts
+	remedies remediation.Facts
 }
 
 // member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should

@@ -99,7 +99,7 @@ func (d stepDecision) plan(plan *kit.Plan) {
 	}
 	plan.Patches = append(plan.Patches, pipeline.Cancels(d.runs, d.activities)...)
 	if stays := pipeline.Stays(d.runs, d.activities); pipeline.Surplus(d.activities, stays) {
-		plan.Prune, plan.Stays = append(plan.Prune, &egov1.ActivityList{}), orRemedies(stays)
+		plan.Prune, plan.Stays = append(plan.Prune, &egov1.ActivityList{}), remediation.OrRuns(stays)
 	}
 }
 

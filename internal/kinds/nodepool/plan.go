@@ -14,6 +14,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -29,7 +30,7 @@ type decision struct {
 	conflicts []nodesv1.Conflict
 	config    configDecision
 	steps     stepDecision
-	remedies  remedyDecision
+	remedies  remediation.Decision
 }
 
 // Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool and of the
@@ -51,7 +52,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
 			d.steps.dropAll(&plan)
-			f.remedies.dropAll(&plan)
+			f.remedies.DropAll(&plan)
 			plan.Release = finalizer
 			return plan
 		}
@@ -65,7 +66,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 		ReplaceOn: []string{"handler"},
 	}}, d.config.children(pool)...)
 	d.steps.plan(&plan)
-	d.remedies.plan(&plan)
+	d.remedies.Plan(&plan)
 	if p := d.config.problem; p != nil && p.reason == nodesv1.ReasonPolicyMissing {
 		plan.LookAgain(policyWait)
 	}

@@ -44,7 +44,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportHandler(set, pool.Handler(), f.nodes)
 	reportConfig(set, pool, f.config, d.config, config)
 	reportSteps(set, pool, d.steps, steps)
-	d.remedies.report(set, pool, steps)
+	reportRemedies(set, pool, d.remedies, steps)
 	reportMachines(set, pool, f.nodes)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{

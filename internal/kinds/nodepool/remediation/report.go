@@ -20,10 +20,10 @@ var phaseOrder = []nodesv1.RemediationPhase{
 	nodesv1.RemediationFailed, nodesv1.RemediationFencing, nodesv1.RemediationVerifying, nodesv1.RemediationWaiting, nodesv1.RemediationFenced,
 }
 
-// Status returns the part of the status about nodes that are not Ready. left is the number of nodes without a verdict.
-func Status(verdicts []*Verdict, left int) nodesv1.RemediationStatus {
-	s := nodesv1.RemediationStatus{RemediatingNodes: int32(left)}
-	for _, v := range verdicts {
+// Status returns the part of the status about nodes that are not Ready.
+func (d Decision) Status() nodesv1.RemediationStatus {
+	s := nodesv1.RemediationStatus{RemediatingNodes: int32(d.left)}
+	for _, v := range d.verdicts {
 		if v.Record == nil {
 			continue
 		}
@@ -44,24 +44,19 @@ func Status(verdicts []*Verdict, left int) nodesv1.RemediationStatus {
 
 // Report sets the condition about the remediation from the status and the verdicts. A node for which nothing can be done
 // comes first.
-func Report(set condition.Set, records []nodesv1.NodeRemediation, verdicts []*Verdict) {
+func (d Decision) Report(set condition.Set, records []nodesv1.NodeRemediation) {
 	const kind = nodesv1.NodePoolRemediation
-	at := slices.IndexFunc(verdicts, func(v *Verdict) bool { return v.Held != nil })
+	at := slices.IndexFunc(d.verdicts, func(v *Verdict) bool { return v.Held != nil })
 	switch {
 	case len(records) == 0:
 		set.True(kind, nodesv1.ReasonNoDeadNodes, "Every node is Ready, so no machine is fenced")
 	case records[0].Phase == nodesv1.RemediationFailed:
 		set.False(kind, nodesv1.ReasonRemediationFailed, "Node "+records[0].Node+": "+records[0].Message)
 	case at >= 0:
-		set.False(kind, verdicts[at].Held.Reason, "Node "+verdicts[at].Record.Node+": "+verdicts[at].Held.Message)
+		set.False(kind, d.verdicts[at].Held.Reason, "Node "+d.verdicts[at].Record.Node+": "+d.verdicts[at].Held.Message)
 	default:
 		set.True(kind, nodesv1.ReasonRemediating, describe(records))
 	}
-}
-
-// Creates reports whether an Activity should be created.
-func Creates(verdicts []*Verdict) bool {
-	return slices.ContainsFunc(verdicts, func(v *Verdict) bool { return len(v.Create) > 0 })
 }
 
 // describe names the nodes by phase.
