@@ -35,6 +35,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.NodePoolSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePoolStatus"):
 		return &nodesv1.NodePoolStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("NodeRemediation"):
+		return &nodesv1.NodeRemediationApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Overhead"):
 		return &nodesv1.OverheadApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Pipeline"):
@@ -45,6 +47,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.PipelineStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Preview"):
 		return &nodesv1.PreviewApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Remediation"):
+		return &nodesv1.RemediationApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RemediationCommand"):
+		return &nodesv1.RemediationCommandApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RemediationSecretEnv"):
+		return &nodesv1.RemediationSecretEnvApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RemediationStatus"):
+		return &nodesv1.RemediationStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Step"):
 		return &nodesv1.StepApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Taint"):

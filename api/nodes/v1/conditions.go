@@ -23,6 +23,9 @@ const (
 	// NodePoolConfigured has the status, reason and message of condition Ready of the pool's MachineConfigPool, or
 	// reports why there is none. It exists only while spec.machineConfigSelector is set.
 	NodePoolConfigured = "Configured"
+	// NodePoolRemediation is False while a node is not Ready and the operator cannot fence its machine. It exists only
+	// while spec.remediation is set.
+	NodePoolRemediation = "Remediation"
 	// NodePoolPipelines is False while a pipeline has failed on a node, or cannot start. It exists only while
 	// spec.onJoin or spec.onLeave is set, or a node joins or leaves.
 	NodePoolPipelines = "Pipelines"
@@ -62,7 +65,16 @@ const (
 	// ReasonPolicyMissing: the admission policy about the rights of a pool's author is not in force, so the operator does
 	// not trust the recorded requester.
 	ReasonPolicyMissing = "PolicyMissing"
-	// ReasonActivityMissing: spec.onJoin or spec.onLeave is set, and the CRD of Activity is not that of opcrew.
+	// ReasonNoDeadNodes: no node of the pool is remediated.
+	ReasonNoDeadNodes = "NoDeadNodes"
+	// ReasonRemediating: the operator waits, fences or verifies, or has fenced machines that have not returned.
+	ReasonRemediating = "Remediating"
+	// ReasonRemediationHeld: a safety rule forbids to fence a machine now. The message names the rule.
+	ReasonRemediationHeld = "RemediationHeld"
+	// ReasonRemediationFailed: no attempt to fence a machine is left, or a machine runs although it was reported as off.
+	ReasonRemediationFailed = "RemediationFailed"
+	// ReasonActivityMissing: spec.onJoin, spec.onLeave or spec.remediation is set, and the CRD of Activity is not that of
+	// opcrew.
 	ReasonActivityMissing = "ActivityMissing"
 	// ReasonStepFailed: a step of a pipeline has failed on a node, and no retry is left.
 	ReasonStepFailed = "StepFailed"

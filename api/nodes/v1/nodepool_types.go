@@ -33,6 +33,8 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updatedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Cordoned",type=integer,JSONPath=`.status.cordonedNodes`,priority=1
+// +kubebuilder:printcolumn:name="Remediating",type=integer,JSONPath=`.status.remediatingNodes`,priority=1
+// +kubebuilder:printcolumn:name="Fenced",type=integer,JSONPath=`.status.fencedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Joining",type=integer,JSONPath=`.status.joiningNodes`,priority=1
 // +kubebuilder:printcolumn:name="Leaving",type=integer,JSONPath=`.status.leavingNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
@@ -119,6 +121,12 @@ type NodePoolSpec struct {
 	// their configuration. The field needs make install-machineconfig.
 	// +optional
 	MachineConfigSelector *metav1.LabelSelector `json:"machineConfigSelector,omitempty"`
+
+	// remediation powers off the machine of a node that is not Ready for some time, and lets its pods run elsewhere
+	// once there is evidence that the machine is off. Its commands are root on other hosts. Who sets this field needs
+	// the verb run on resource hosts, and the verb run-as on resource hostusers, of group ego.example.com.
+	// +optional
+	Remediation *Remediation `json:"remediation,omitempty"`
 
 	Pipelines     `json:",inline"`
 	MachineChecks `json:",inline"`
@@ -207,6 +215,8 @@ type NodePoolStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+
+	RemediationStatus `json:",inline"`
 
 	PipelineStatus `json:",inline"`
 

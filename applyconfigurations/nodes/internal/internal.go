@@ -236,6 +236,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: overhead
       type:
         namedType: com.github.opcrew.opcrew.api.nodes.v1.Overhead
+    - name: remediation
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Remediation
     - name: taints
       type:
         list:
@@ -271,6 +274,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: failedPipelines
       type:
         scalar: numeric
+    - name: fencedNodes
+      type:
+        scalar: numeric
     - name: joiningNodes
       type:
         scalar: numeric
@@ -295,12 +301,60 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: readyNodes
       type:
         scalar: numeric
+    - name: remediatingNodes
+      type:
+        scalar: numeric
+    - name: remediation
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.NodeRemediation
+          elementRelationship: atomic
     - name: status
       type:
         scalar: numeric
     - name: updatedNodes
       type:
         scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.NodeRemediation
+  map:
+    fields:
+    - name: activities
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: attempt
+      type:
+        scalar: numeric
+    - name: attemptFailedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: bootID
+      type:
+        scalar: string
+    - name: evidence
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: message
+      type:
+        scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: phase
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.RemediationPhase
+    - name: since
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: uid
+      type:
+        namedType: io.k8s.apimachinery.pkg.types.UID
 - name: com.github.opcrew.opcrew.api.nodes.v1.Overhead
   map:
     fields:
@@ -347,6 +401,82 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nodeCount
       type:
         scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.Remediation
+  map:
+    fields:
+    - name: after
+      type:
+        scalar: string
+    - name: fence
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.RemediationCommand
+    - name: maxAttempts
+      type:
+        scalar: numeric
+    - name: minHealthy
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: pauseSeconds
+      type:
+        scalar: numeric
+    - name: powerStatus
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.RemediationCommand
+- name: com.github.opcrew.opcrew.api.nodes.v1.RemediationArg
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.RemediationCommand
+  map:
+    fields:
+    - name: args
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.RemediationArg
+          elementRelationship: atomic
+    - name: command
+      type:
+        scalar: string
+    - name: envs
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.RemediationEnv
+          elementRelationship: atomic
+    - name: execuser
+      type:
+        scalar: string
+    - name: onNodes
+      type:
+        map:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
+    - name: secretEnvs
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.RemediationSecretEnv
+          elementRelationship: associative
+          keys:
+          - name
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.RemediationEnv
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.RemediationPhase
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.RemediationSecretEnv
+  map:
+    fields:
+    - name: key
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: secret
+      type:
+        scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Step
   map:
     fields:
@@ -576,6 +706,16 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: untyped
 - name: io.k8s.apimachinery.pkg.types.UID
   scalar: string
+- name: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: __untyped_atomic_
   scalar: untyped
   list:

@@ -43,7 +43,11 @@ type NodePoolSpecApplyConfiguration struct {
 	// MachineConfig. Who sets this field is root on the nodes, and needs the verb apply on resource machines of group
 	// machineconfiguration.openshift.io. If the field is removed, the MachineConfigPool is deleted, and hosts keep
 	// their configuration. The field needs make install-machineconfig.
-	MachineConfigSelector           *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	MachineConfigSelector *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	// remediation powers off the machine of a node that is not Ready for some time, and lets its pods run elsewhere
+	// once there is evidence that the machine is off. Its commands are root on other hosts. Who sets this field needs
+	// the verb run on resource hosts, and the verb run-as on resource hostusers, of group ego.example.com.
+	Remediation                     *RemediationApplyConfiguration `json:"remediation,omitempty"`
 	PipelinesApplyConfiguration     `json:""`
 	MachineChecksApplyConfiguration `json:""`
 }
@@ -138,6 +142,14 @@ func (b *NodePoolSpecApplyConfiguration) WithAllowNoExecuteOnControlPlane(value 
 // If called multiple times, the MachineConfigSelector field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithMachineConfigSelector(value *metav1.LabelSelectorApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.MachineConfigSelector = value
+	return b
+}
+
+// WithRemediation sets the Remediation field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Remediation field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithRemediation(value *RemediationApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.Remediation = value
 	return b
 }
 

@@ -30,8 +30,9 @@ type NodePoolStatusApplyConfiguration struct {
 	Allocatable *corev1.ResourceList `json:"allocatable,omitempty"`
 	// conflicts are the labels, annotations and taints that the pool cannot set, because another owner has set them to
 	// another value. At most 16 are listed, sorted by key.
-	Conflicts                        []ConflictApplyConfiguration `json:"conflicts,omitempty"`
-	PipelineStatusApplyConfiguration `json:""`
+	Conflicts                           []ConflictApplyConfiguration `json:"conflicts,omitempty"`
+	RemediationStatusApplyConfiguration `json:""`
+	PipelineStatusApplyConfiguration    `json:""`
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".
 	Preview *PreviewApplyConfiguration `json:"preview,omitempty"`
@@ -104,6 +105,35 @@ func (b *NodePoolStatusApplyConfiguration) WithConflicts(values ...*ConflictAppl
 			panic("nil value passed to WithConflicts")
 		}
 		b.Conflicts = append(b.Conflicts, *values[i])
+	}
+	return b
+}
+
+// WithRemediatingNodes sets the RemediatingNodes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RemediatingNodes field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithRemediatingNodes(value int32) *NodePoolStatusApplyConfiguration {
+	b.RemediationStatusApplyConfiguration.RemediatingNodes = &value
+	return b
+}
+
+// WithFencedNodes sets the FencedNodes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FencedNodes field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithFencedNodes(value int32) *NodePoolStatusApplyConfiguration {
+	b.RemediationStatusApplyConfiguration.FencedNodes = &value
+	return b
+}
+
+// WithRemediation adds the given value to the Remediation field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Remediation field.
+func (b *NodePoolStatusApplyConfiguration) WithRemediation(values ...*NodeRemediationApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRemediation")
+		}
+		b.RemediationStatusApplyConfiguration.Remediation = append(b.RemediationStatusApplyConfiguration.Remediation, *values[i])
 	}
 	return b
 }

@@ -5,7 +5,7 @@
 // that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another
 // reconciler (plan.go, status.go) handles NodePools and writes their children and status: the RuntimeClass, and the
 // MachineConfigPool of a NodePool with spec.machineConfigSelector (configpool.go), and the Activities of its pipelines
-// (pipelines.go).
+// (pipelines.go) and of the remediation of dead machines (remediate.go).
 package nodepool
 
 import (
@@ -25,6 +25,7 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -44,10 +45,12 @@ import (
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=machineconfigs.machineconfiguration.openshift.io;machineconfigpools.machineconfiguration.openshift.io,verbs=get;list;watch
 // Check whether the admission policy that records who set spec.machineConfigSelector is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-nodepool-rights,verbs=get
-// Run the steps of spec.onJoin and spec.onLeave as Activities, cancel them, and delete old ones.
+// Run the commands of spec.onJoin, spec.onLeave and spec.remediation as Activities, cancel them, and delete old ones.
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch;create;patch;delete
 // Find out whether Activity is installed, and notice when it gets installed.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get;list;watch
+// Find out whether kubelets renew their leases, before a machine with spec.remediation is fenced.
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=list
 // Manage the RuntimeClass of a NodePool; watch all RuntimeClasses to notice when a taken name becomes free.
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 
@@ -61,7 +64,7 @@ func Kind() kit.Registration {
 		Layer:       kit.Machines,
 		CRDs:        []string{"nodepools.nodes.lailin.xyz"},
 		AddToScheme: addToScheme,
-		Outside:     "steps of spec.onJoin and spec.onLeave that other users set do not run, because the API server records the user of this kubeconfig as their requester",
+		Outside:     "commands of spec.onJoin, spec.onLeave and spec.remediation that other users set do not run, because the API server records the user of this kubeconfig as their requester",
 		Peers: map[string]client.Object{
 			activitiesCRD:  &egov1.Activity{},
 			configsCRD:     &mcfgv1.MachineConfig{},
@@ -140,6 +143,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
+		Records:     remediation.Records,
 		After: func(pool *nodesv1.NodePool, f facts, _ decision, _ kit.Outcome) {
 			gauges.observe(pool.Name, f.nodes)
 			gauges.observeSteps(pool.Name, pipelineStatus(f.steps.runs))

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -61,17 +62,17 @@ func (g *gauges) forget(pool string) {
 	g.conflicts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 }
 
-// transitions returns an event if the number of nodes of a NodePool changed. Separate events on the nodes show which
-// nodes joined and left.
+// transitions returns events for a changed number of nodes, and for the remediation of nodes. Separate events on the
+// nodes show which nodes joined and left.
 func (r *poolReconciler) transitions(before, after *nodesv1.NodePool) []kit.Event {
-	old, now := before.Status.NodeCount, after.Status.NodeCount
-	if old == now {
-		return nil
+	events := remediation.Events(before, after)
+	if old, now := before.Status.NodeCount, after.Status.NodeCount; old != now {
+		events = append(events, kit.Event{
+			Reason: "NodesChanged", Action: "Count",
+			Note: fmt.Sprintf("The pool now has %s, previously %d", plural(int(now), "node"), old),
+		})
 	}
-	return []kit.Event{{
-		Reason: "NodesChanged", Action: "Count",
-		Note: fmt.Sprintf("The pool now has %s, previously %d", plural(int(now), "node"), old),
-	}}
+	return events
 }
 
 func sortedNames(names map[string]bool) []string { return slices.Sorted(maps.Keys(names)) }

@@ -17,6 +17,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pipeline"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
@@ -72,10 +73,15 @@ func (r *nodeReconciler) Decide(node *corev1.Node, facts nodeFacts, now time.Tim
 // Report does nothing: opcrew does not write the status of nodes.
 func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outcome) {}
 
-// Plan returns one patch that sets on a node what all NodePools together require.
-func (r *nodeReconciler) Plan(node *corev1.Node, _ nodeFacts, d nodeDecision) kit.Plan {
+// Plan returns one patch that sets on a node what all NodePools together require. The taints of a fenced machine come
+// first, in a patch of their own, because pods wait for them.
+func (r *nodeReconciler) Plan(node *corev1.Node, f nodeFacts, d nodeDecision) kit.Plan {
 	if node.DeletionTimestamp != nil {
 		return kit.Plan{}
+	}
+	pool := remediation.PoolOf(node, f.pools)
+	if patch, events, needed := remediation.Patch(node, pool); needed && (pool == nil || !nodestate.Frozen(pool)) {
+		return kit.Plan{Patches: []kit.Patch{patch}, Events: events}
 	}
 	plan := kit.Plan{Again: d.pipelines.Again}
 	if patch, needed := nodestate.Patch(node, d.Desired); needed {

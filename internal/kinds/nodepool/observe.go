@@ -18,6 +18,7 @@ import (
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -41,10 +42,11 @@ type facts struct {
 	held int
 	// preview holds the nodes of a NodePool that is paused or in dry run, as they would be without the pause or dry
 	// run.
-	preview []*member
-	pods    []corev1.Pod // only read if a preview needs them
-	config  configFacts
-	steps   stepFacts
+	preview  []*member
+	pods     []corev1.Pod // only read if a preview needs them
+	config   configFacts
+	steps    stepFacts
+	remedies remediation.Facts
 }
 
 // member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should
@@ -72,6 +74,9 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 		return f, err
 	}
 	if f.steps, err = r.observeSteps(ctx, pool, f.nodes); err != nil {
+		return f, err
+	}
+	if f.remedies, err = r.observeRemedies(ctx, pool, f); err != nil {
 		return f, err
 	}
 	if pool.DeletionTimestamp != nil && len(f.nodes) == 0 {

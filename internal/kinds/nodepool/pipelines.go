@@ -6,6 +6,7 @@ package nodepool
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -20,6 +21,7 @@ import (
 	inforce "github.com/opcrew/opcrew/internal/guard/policy"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pipeline"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -97,7 +99,7 @@ func (d stepDecision) plan(plan *kit.Plan) {
 	}
 	plan.Patches = append(plan.Patches, pipeline.Cancels(d.runs, d.activities)...)
 	if stays := pipeline.Stays(d.runs, d.activities); pipeline.Surplus(d.activities, stays) {
-		plan.Prune, plan.Stays = append(plan.Prune, &egov1.ActivityList{}), stays
+		plan.Prune, plan.Stays = append(plan.Prune, &egov1.ActivityList{}), remediation.OrRuns(stays)
 	}
 }
 
@@ -123,6 +125,12 @@ func indexActivities(mgr ctrl.Manager, tools *kit.Tools) error {
 
 // activitiesOf returns the Activities of pipelines with an index key. They belong to the cache and must not be changed.
 func activitiesOf(ctx context.Context, tools *kit.Tools, key string) ([]*egov1.Activity, error) {
+	all, err := poolActivities(ctx, tools, key)
+	return slices.DeleteFunc(all, remediation.IsRun), err
+}
+
+// poolActivities returns the Activities of pipelines and of remediations with an index key.
+func poolActivities(ctx context.Context, tools *kit.Tools, key string) ([]*egov1.Activity, error) {
 	if !tools.Installed[activitiesCRD] {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -29,12 +30,16 @@ type decision struct {
 	conflicts []nodesv1.Conflict
 	config    configDecision
 	steps     stepDecision
+	remedies  remediation.Decision
 }
 
 // Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool and of the
 // pipelines on its nodes.
-func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
-	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), steps: decideSteps(pool, f.steps)}
+func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, now time.Time) decision {
+	return decision{
+		conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), steps: decideSteps(pool, f.steps),
+		remedies: decideRemedies(pool, f, now),
+	}
 }
 
 // Plan declares the RuntimeClass and the MachineConfigPool of a NodePool. If the NodePool is being deleted and its
@@ -47,6 +52,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	if pool.DeletionTimestamp != nil {
 		if len(f.nodes) == 0 && f.held == 0 {
 			d.steps.dropAll(&plan)
+			f.remedies.DropAll(&plan)
 			plan.Release = finalizer
 			return plan
 		}
@@ -60,6 +66,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 		ReplaceOn: []string{"handler"},
 	}}, d.config.children(pool)...)
 	d.steps.plan(&plan)
+	d.remedies.Plan(&plan)
 	if p := d.config.problem; p != nil && p.reason == nodesv1.ReasonPolicyMissing {
 		plan.LookAgain(policyWait)
 	}

@@ -26,6 +26,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
 	condition.Unless(nodesv1.NodePoolConfigured),
 	condition.WhenFalse(nodesv1.NodePoolPipelines),
+	condition.WhenFalse(nodesv1.NodePoolRemediation),
 	condition.WhenFalse(nodesv1.NodePoolMachinesMatch),
 }
 
@@ -43,6 +44,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportHandler(set, pool.Handler(), f.nodes)
 	reportConfig(set, pool, f.config, d.config, config)
 	reportSteps(set, pool, d.steps, steps)
+	reportRemedies(set, pool, d.remedies, steps)
 	reportMachines(set, pool, f.nodes)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{

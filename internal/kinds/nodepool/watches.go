@@ -23,6 +23,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pipeline"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -45,6 +46,7 @@ func nodeChanged() predicate.Predicate {
 			!maps.Equal(before.Annotations, after.Annotations) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 			before.Spec.Unschedulable != after.Spec.Unschedulable ||
+			before.Status.NodeInfo.BootID != after.Status.NodeInfo.BootID ||
 			nodeReady(before) != nodeReady(after) ||
 			pipeline.Responds(before) != pipeline.Responds(after) ||
 			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
@@ -103,7 +105,7 @@ func nodesOfPool(reader client.Reader) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			if specChanged(e.ObjectOld, e.ObjectNew) || classReported(e.ObjectOld) != classReported(e.ObjectNew) {
+			if specChanged(e.ObjectOld, e.ObjectNew) || classReported(e.ObjectOld) != classReported(e.ObjectNew) || markedNodes(e.ObjectOld) != markedNodes(e.ObjectNew) {
 				wake(ctx, q, e.ObjectOld, e.ObjectNew)
 			}
 		},
@@ -172,6 +174,14 @@ func specChanged(before, after client.Object) bool {
 	return before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
+}
+
+// markedNodes identifies the nodes that a NodePool reports as fenced, and that need taints.
+func markedNodes(object client.Object) string {
+	if pool, ok := object.(*nodesv1.NodePool); ok {
+		return remediation.Marked(pool)
+	}
+	return ""
 }
 
 // classReported returns the generation of the NodePool that its condition RuntimeClassReady describes. New taints wait
