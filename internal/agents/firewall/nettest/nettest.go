@@ -178,6 +178,30 @@ func (h *Host) Serve(t *testing.T, port int) {
 	}
 }
 
+// Listen returns a listener on the host.
+func (h *Host) Listen(t *testing.T, network, address string) net.Listener {
+	t.Helper()
+	var out net.Listener
+	err := h.inside(func() (err error) {
+		out, err = (&net.ListenConfig{}).Listen(context.Background(), network, address)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// DialContext connects from the host.
+func (h *Host) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	var conn net.Conn
+	err := h.inside(func() (err error) {
+		conn, err = (&net.Dialer{}).DialContext(ctx, network, address)
+		return err
+	})
+	return conn, err
+}
+
 func answer(l net.Listener) {
 	for {
 		conn, err := l.Accept()
