@@ -29,6 +29,8 @@ type Kernel interface {
 	Remove() error
 	Exists() (bool, error)
 	Others() ([]string, error)
+	// Tracks reports whether the kernel tracks connections.
+	Tracks() (bool, error)
 }
 
 // Cluster is what the agent needs of the API server.
@@ -57,6 +59,7 @@ type Agent struct {
 	// reverted is when a trial ended without contact; zero when its reason is known.
 	reverted time.Time
 	again    time.Time // when rules whose trial failed may be tried again
+	learned  time.Time // when the kernel knows the connections that were there before it tracked them
 	problem  string
 	sent     report
 }
@@ -90,6 +93,9 @@ func (a *Agent) Turn(ctx context.Context) time.Duration {
 	}
 	if a.state.Trial != nil {
 		return a.judge(ctx)
+	}
+	if wait := a.learned.Sub(a.Clock.Now()); wait > 0 {
+		return wait
 	}
 	wait := checkTime
 	if err := a.follow(ctx); err != nil {

@@ -260,3 +260,15 @@ func TestAStateThatCannotBeReadCountsAsNone(t *testing.T) {
 	w.pass(time.Second)
 	w.expect("after a second", w.tableOf(gold), revisions("gold", gold))
 }
+
+func TestAKernelLearnsConnectionsBeforeTheFirstRules(t *testing.T) {
+	w := newWorld(t)
+	gold := rules(t, "gold", 80, "node")
+	w.pools["gold"], w.untracked = gold, true
+	w.pass(10 * time.Second)
+	if w.table == "" || strings.Contains(w.table, "Deny:true") || w.last().Active != nil {
+		t.Errorf("expected a table that drops nothing, and no rules in the report, got %q, %v", w.table, w.reports)
+	}
+	w.pass(learnTime)
+	w.expect("after that", w.tableOf(gold), revisions("gold", gold))
+}

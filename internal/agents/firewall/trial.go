@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/opcrew/opcrew/internal/agents/firewall/ruleset"
 )
 
 const (
@@ -15,6 +17,8 @@ const (
 	// proofTime is how soon after a revert the contact must come back to be a proof against the rules. An API server
 	// that stays away was not cut off by them.
 	proofTime = 20 * time.Second
+	// learnTime is how long a kernel learns. Programs such as kubelets check their connections every 30 seconds.
+	learnTime = 35 * time.Second
 	// againTime is how long rules wait for another trial.
 	againTime = 5 * time.Minute
 )
@@ -30,6 +34,9 @@ func (a *Agent) try(ctx context.Context, wanted Rules) error {
 		a.problem = "new rules wait until the API server answers on a new connection"
 		return a.keep()
 	}
+	if waits, err := a.learn(table); err != nil || waits {
+		return err
+	}
 	a.state.Trial = &wanted
 	if err := a.Store.Save(a.state); err != nil {
 		a.state.Trial = nil
@@ -41,6 +48,22 @@ func (a *Agent) try(ctx context.Context, wanted Rules) error {
 		return a.refuse(err)
 	}
 	return nil
+}
+
+// learn gives a kernel that tracks no connections yet the time to learn those that exist. Without it, the first rules
+// would drop their packets. Until then the table drops nothing.
+func (a *Agent) learn(table ruleset.Table) (waits bool, err error) {
+	if !a.state.Confirmed.empty() || !a.learned.IsZero() {
+		return false, nil
+	}
+	tracks, err := a.Kernel.Tracks()
+	if err != nil || tracks {
+		return false, err
+	}
+	table.Deny, table.Closed = false, nil
+	a.Log.Info("The kernel learns the connections that exist before firewall rules are tried")
+	a.learned = a.Clock.Now().Add(learnTime)
+	return true, a.Kernel.Apply(table)
 }
 
 // refuse ends a trial whose rules the kernel did not accept.

@@ -37,6 +37,8 @@ type world struct {
 	// cuts are tables with which the node does not reach the API server.
 	cuts   map[string]bool
 	outage bool
+	// untracked is set if the kernel tracks no connections.
+	untracked bool
 
 	pools   map[string]string
 	nodes   string
@@ -95,6 +97,9 @@ func (w *world) Exists() (bool, error) { return w.table != "", nil }
 
 // Others implements Kernel.
 func (w *world) Others() ([]string, error) { return []string{"ufw"}, nil }
+
+// Tracks implements Kernel.
+func (w *world) Tracks() (bool, error) { return !w.untracked, nil }
 
 // Documents implements Cluster.
 func (w *world) Documents() (pools map[string]string, nodes string, known bool) {

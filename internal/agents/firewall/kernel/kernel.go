@@ -8,6 +8,9 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 
 	"github.com/google/nftables"
 	"github.com/mdlayher/netlink"
@@ -26,14 +29,32 @@ const (
 	chunk = 500
 )
 
+// countFile has the number of connections that the network namespace of its reader tracks.
+const countFile = "/proc/sys/net/netfilter/nf_conntrack_count"
+
 // Kernel writes and reads the table.
-type Kernel struct{ options []nftables.ConnOption }
+type Kernel struct {
+	options []nftables.ConnOption
+	// Read reads a file of /proc. Tests read it in another network namespace.
+	Read func(path string) ([]byte, error)
+}
 
 // New returns the Kernel of the network namespace in which this process runs. Tests give another one as an option.
 func New(options ...nftables.ConnOption) *Kernel {
-	return &Kernel{append(options, nftables.WithSockOptions(func(c *netlink.Conn) error {
+	sockets := nftables.WithSockOptions(func(c *netlink.Conn) error {
 		return errors.Join(c.SetReadBuffer(buffer), c.SetWriteBuffer(buffer))
-	}))}
+	})
+	return &Kernel{options: append(options, sockets), Read: os.ReadFile}
+}
+
+// Tracks reports whether the kernel tracks connections already. It does so once a rule needs it, and then takes the
+// next packet of an older connection for a new connection. The agent itself always has a connection.
+func (k *Kernel) Tracks() (bool, error) {
+	content, err := k.Read(countFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return strings.TrimSpace(string(content)) != "0", err
 }
 
 func table() *nftables.Table {

@@ -192,6 +192,16 @@ func (h *Host) Listen(t *testing.T, network, address string) net.Listener {
 	return out
 }
 
+// ReadFile reads a file of /proc as a process on the host sees it.
+func (h *Host) ReadFile(path string) ([]byte, error) {
+	var out []byte
+	err := h.inside(func() (err error) {
+		out, err = os.ReadFile(path)
+		return err
+	})
+	return out, err
+}
+
 // DialContext connects from the host.
 func (h *Host) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	var conn net.Conn

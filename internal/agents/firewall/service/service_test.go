@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -39,6 +40,15 @@ type site struct {
 	dir          string
 }
 
+// tracking makes the kernel track connections, as the rules of kube-proxy do.
+const tracking = `table inet proxy {
+	chain forward {
+		type filter hook forward priority filter;
+		ct state established accept
+	}
+}
+`
+
 func newSite(t *testing.T) *site {
 	t.Helper()
 	n := nettest.New(t)
@@ -48,6 +58,7 @@ func newSite(t *testing.T) *site {
 	s.server.Listener = api.Listen(t, "tcp4", fmt.Sprint(api.V4, ":", apiPort))
 	s.server.Start()
 	s.kernel = kernel.New(nftables.WithNetNSFd(int(s.node.File.Fd())))
+	s.kernel.Read = s.node.ReadFile
 	return s
 }
 
@@ -103,6 +114,7 @@ func (s *site) reports(text string) func() bool {
 
 func TestARuleSetThatCutsTheNodeOffRevertsWithinAMinute(t *testing.T) {
 	s := newSite(t)
+	s.node.Load(t, tracking)
 	s.node.Serve(t, 80)
 	s.node.Serve(t, 81)
 	a := s.agent(t)
@@ -153,6 +165,7 @@ func TestARuleSetThatCutsTheNodeOffRevertsWithinAMinute(t *testing.T) {
 
 func TestAnAgentThatIsKilledDuringATrialRevertsAtItsNextStart(t *testing.T) {
 	s := newSite(t)
+	s.node.Load(t, tracking)
 	a := s.agent(t)
 	s.declare(t, 80)
 	s.turn(t, a, "the first rules are confirmed", s.reports("active"))
@@ -170,6 +183,7 @@ func TestAnAgentThatIsKilledDuringATrialRevertsAtItsNextStart(t *testing.T) {
 
 func TestTheProgramFollowsTheAPIServer(t *testing.T) {
 	s := newSite(t)
+	s.node.Load(t, tracking)
 	s.node.Serve(t, 80)
 	config := s.server.Config()
 	config.Dial = s.node.DialContext
@@ -200,5 +214,32 @@ func TestTheProgramFollowsTheAPIServer(t *testing.T) {
 	}
 	if exists, err := s.kernel.Exists(); !exists || err != nil {
 		t.Error("expected confirmed rules to stay when the agent ends")
+	}
+}
+
+func TestConnectionsFromBeforeTheFirstRulesGoOn(t *testing.T) {
+	s := newSite(t)
+	s.node.Serve(t, 80)
+	s.client.Serve(t, 90)
+	incoming, outgoing := s.client.Open("tcp4", s.node.V4, 80), s.node.Open("tcp6", s.client.V6, 90)
+	if tracks, err := s.kernel.Tracks(); tracks || err != nil {
+		t.Fatalf("expected a kernel that tracks no connections, got %v, %v", tracks, err)
+	}
+	a := s.agent(t)
+	s.declare(t, 81)
+	s.turn(t, a, "the agent lets the kernel learn", func() bool { exists, _ := s.kernel.Exists(); return exists })
+	for _, conn := range []net.Conn{incoming, outgoing} {
+		if !nettest.Answers(conn) {
+			t.Error("expected the connection to work while the kernel learns")
+		}
+	}
+	s.turn(t, a, "the rules are confirmed", s.reports("active"))
+	for _, conn := range []net.Conn{incoming, outgoing} {
+		if !nettest.Answers(conn) {
+			t.Error("expected the connection to go on")
+		}
+	}
+	if s.client.Reaches("tcp4", s.node.V4, 80) {
+		t.Error("expected new connections to be refused")
 	}
 }
