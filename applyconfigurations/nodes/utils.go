@@ -21,6 +21,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 	// Group=nodes.lailin.xyz, Version=v1
 	case v1.SchemeGroupVersion.WithKind("Conflict"):
 		return &nodesv1.ConflictApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Firewall"):
+		return &nodesv1.FirewallApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallPort"):
+		return &nodesv1.FirewallPortApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallRule"):
+		return &nodesv1.FirewallRuleApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallSource"):
+		return &nodesv1.FirewallSourceApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallStatus"):
+		return &nodesv1.FirewallStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePool"):
 		return &nodesv1.NodePoolApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePoolSpec"):

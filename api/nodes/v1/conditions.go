@@ -23,6 +23,9 @@ const (
 	// NodePoolConfigured has the status, reason and message of condition Ready of the pool's MachineConfigPool, or
 	// reports why there is none. It exists only while spec.machineConfigSelector is set.
 	NodePoolConfigured = "Configured"
+	// NodePoolFirewallActive reports whether the kernel of every node of the pool has the rules in spec.firewall. It
+	// exists only while spec.firewall is set.
+	NodePoolFirewallActive = "FirewallActive"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -56,4 +59,13 @@ const (
 	// ReasonPolicyMissing: the admission policy about spec.machineConfigSelector is not in force, so the operator does
 	// not trust the recorded requester.
 	ReasonPolicyMissing = "PolicyMissing"
+	// ReasonRulesActive: the kernel of every node of the pool has the firewall rules of the pool.
+	ReasonRulesActive = "RulesActive"
+	// ReasonRulesPending: a node of the pool does not report the current firewall rules yet.
+	ReasonRulesPending = "RulesPending"
+	// ReasonRulesRefused: a node of the pool restored its previous firewall rules, because it lost contact to the API
+	// server, or its kernel did not accept the new ones.
+	ReasonRulesRefused = "RulesRefused"
+	// ReasonRulesTooLarge: the firewall rules with the addresses of all their sources do not fit into a ConfigMap.
+	ReasonRulesTooLarge = "RulesTooLarge"
 )

@@ -34,6 +34,7 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Updated",type=integer,JSONPath=`.status.updatedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Cordoned",type=integer,JSONPath=`.status.cordonedNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
+// +kubebuilder:printcolumn:name="Firewall",type=integer,JSONPath=`.status.firewall.activeNodes`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the last part of the node label node-role.kubernetes.io/<name>; use at most 63 characters"
 type NodePool struct {
@@ -117,6 +118,13 @@ type NodePoolSpec struct {
 	// their configuration. The field needs make install-machineconfig.
 	// +optional
 	MachineConfigSelector *metav1.LabelSelector `json:"machineConfigSelector,omitempty"`
+
+	// firewall says which packets for the addresses of the pool's nodes are allowed. An agent on each node keeps the
+	// rules in an nftables table of its own. A node that joins gets the rules, and becomes a source of rules that name its
+	// pool. A node without contact to the API server after a change restores its previous rules. Without this field, the
+	// pool restricts nothing.
+	// +optional
+	Firewall *Firewall `json:"firewall,omitempty"`
 }
 
 // LabelValue is the value of a node label.
@@ -202,6 +210,10 @@ type NodePoolStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Conflicts []Conflict `json:"conflicts,omitempty"`
+
+	// firewall is the observed state of the pool's firewall. It exists only while spec.firewall is set.
+	// +optional
+	Firewall *FirewallStatus `json:"firewall,omitempty"`
 
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".

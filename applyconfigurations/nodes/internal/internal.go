@@ -67,6 +67,70 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.ConflictKind
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.Firewall
+  map:
+    fields:
+    - name: defaultPolicy
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallPolicy
+      default: Deny
+    - name: rules
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallRule
+          elementRelationship: atomic
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallPolicy
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallPort
+  map:
+    fields:
+    - name: endPort
+      type:
+        scalar: numeric
+    - name: port
+      type:
+        scalar: numeric
+    - name: protocol
+      type:
+        scalar: string
+      default: TCP
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallRule
+  map:
+    fields:
+    - name: from
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallSource
+          elementRelationship: atomic
+    - name: name
+      type:
+        scalar: string
+    - name: ports
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallPort
+          elementRelationship: atomic
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallSource
+  map:
+    fields:
+    - name: cidr
+      type:
+        scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: nodePool
+      type:
+        scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallStatus
+  map:
+    fields:
+    - name: activeNodes
+      type:
+        scalar: numeric
 - name: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.NodePool
@@ -129,6 +193,9 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.AnnotationValue
+    - name: firewall
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Firewall
     - name: handler
       type:
         scalar: string
@@ -181,6 +248,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: cordonedNodes
       type:
         scalar: numeric
+    - name: firewall
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallStatus
     - name: nodeCount
       type:
         scalar: numeric

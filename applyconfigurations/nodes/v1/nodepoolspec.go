@@ -44,6 +44,11 @@ type NodePoolSpecApplyConfiguration struct {
 	// machineconfiguration.openshift.io. If the field is removed, the MachineConfigPool is deleted, and hosts keep
 	// their configuration. The field needs make install-machineconfig.
 	MachineConfigSelector *metav1.LabelSelectorApplyConfiguration `json:"machineConfigSelector,omitempty"`
+	// firewall says which packets for the addresses of the pool's nodes are allowed. An agent on each node keeps the
+	// rules in an nftables table of its own. A node that joins gets the rules, and becomes a source of rules that name its
+	// pool. A node without contact to the API server after a change restores its previous rules. Without this field, the
+	// pool restricts nothing.
+	Firewall *FirewallApplyConfiguration `json:"firewall,omitempty"`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -136,5 +141,13 @@ func (b *NodePoolSpecApplyConfiguration) WithAllowNoExecuteOnControlPlane(value 
 // If called multiple times, the MachineConfigSelector field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithMachineConfigSelector(value *metav1.LabelSelectorApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.MachineConfigSelector = value
+	return b
+}
+
+// WithFirewall sets the Firewall field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Firewall field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithFirewall(value *FirewallApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.Firewall = value
 	return b
 }

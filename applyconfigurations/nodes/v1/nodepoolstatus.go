@@ -31,6 +31,8 @@ type NodePoolStatusApplyConfiguration struct {
 	// conflicts are the labels, annotations and taints that the pool cannot set, because another owner has set them to
 	// another value. At most 16 are listed, sorted by key.
 	Conflicts []ConflictApplyConfiguration `json:"conflicts,omitempty"`
+	// firewall is the observed state of the pool's firewall. It exists only while spec.firewall is set.
+	Firewall *FirewallStatusApplyConfiguration `json:"firewall,omitempty"`
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".
 	Preview *PreviewApplyConfiguration `json:"preview,omitempty"`
@@ -104,6 +106,14 @@ func (b *NodePoolStatusApplyConfiguration) WithConflicts(values ...*ConflictAppl
 		}
 		b.Conflicts = append(b.Conflicts, *values[i])
 	}
+	return b
+}
+
+// WithFirewall sets the Firewall field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Firewall field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithFirewall(value *FirewallStatusApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	b.Firewall = value
 	return b
 }
 

@@ -13,6 +13,7 @@ import (
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
@@ -28,11 +29,12 @@ const policyWait = time.Minute
 type decision struct {
 	conflicts []nodesv1.Conflict
 	config    configDecision
+	firewall  *firewall.Judgement // nil if the pool has no firewall
 }
 
 // Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool.
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
-	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config)}
+	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), firewall: decideFirewall(pool, f.firewall)}
 }
 
 // Plan declares the RuntimeClass and the MachineConfigPool of a NodePool. If the NodePool is being deleted and its
@@ -43,7 +45,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 		plan.Prune = []client.ObjectList{&mcfgv1.MachineConfigPoolList{}}
 	}
 	if pool.DeletionTimestamp != nil {
-		if len(f.nodes) == 0 && f.held == 0 {
+		if len(f.nodes) == 0 && f.held == 0 && f.firewall.Held(pool.Name) == 0 {
 			plan.Release = finalizer
 		}
 		return plan

@@ -25,6 +25,7 @@ var blockers = []condition.Blocker{
 	condition.Unless(nodesv1.NodePoolNodesUpdated),
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
 	condition.Unless(nodesv1.NodePoolConfigured),
+	condition.WhenFalse(nodesv1.NodePoolFirewallActive),
 }
 
 // Report fills in the status from the facts and the outcome of the plan.
@@ -39,11 +40,12 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportNodes(set, pool.Name, f.nodes, f.refusals)
 	reportHandler(set, pool.Handler(), f.nodes)
 	reportConfig(set, pool, f.config, d.config, config)
+	reportFirewall(set, status, d.firewall)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{
 		members: f.preview, pods: f.pods, class: f.class, classChanges: class.Held > 0, configChange: configChange(pool, d.config, config),
 	})
-	reportDeletion(set, pool, max(len(f.nodes), f.held))
+	reportDeletion(set, pool, max(len(f.nodes), f.held, f.firewall.Held(pool.Name)))
 	status.Status = 503
 	if ready(status) {
 		status.Status = 200

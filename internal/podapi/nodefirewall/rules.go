@@ -21,6 +21,7 @@ type Pool struct {
 
 // Rule allows packets from some sources to some ports.
 type Rule struct {
+	Name string `json:"name,omitempty"`
 	// Any is set if the rule allows every source. A rule without addresses allows none: its pool may have no nodes.
 	Any  bool           `json:"any,omitempty"`
 	From []netip.Prefix `json:"from,omitempty"`

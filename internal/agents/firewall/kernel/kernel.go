@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/google/nftables"
+	"github.com/google/nftables/userdata"
 	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 
@@ -81,8 +82,9 @@ func (k *Kernel) Apply(t ruleset.Table) error {
 		Name: chainName, Table: own, Type: nftables.ChainTypeFilter,
 		Hooknum: nftables.ChainHookPrerouting, Priority: nftables.ChainPriorityMangle,
 	})
-	for _, exprs := range p.rules {
-		conn.AddRule(&nftables.Rule{Table: own, Chain: chain, Exprs: exprs})
+	for _, r := range p.rules {
+		comment := userdata.AppendString(nil, userdata.TypeComment, r.comment)
+		conn.AddRule(&nftables.Rule{Table: own, Chain: chain, Exprs: r.exprs, UserData: comment})
 	}
 	if err := conn.Flush(); err != nil {
 		return fmt.Errorf("write the nftables table %s: %w", nodefirewall.Table, err)

@@ -90,7 +90,7 @@ func TestDeclaredSourcesReachThePortsAndNoOthers(t *testing.T) {
 
 	k := kernelOf(node)
 	must(t, k.Apply(tableOf(true,
-		nodefirewall.Rule{From: addresses(friend), Ports: []nodefirewall.Ports{tcp(80, 90), tcp(30080, 30080), udp(5000)}},
+		nodefirewall.Rule{Name: "web", From: addresses(friend), Ports: []nodefirewall.Ports{tcp(80, 90), tcp(30080, 30080), udp(5000)}},
 		nodefirewall.Rule{Any: true, Ports: []nodefirewall.Ports{tcp(85, 85)}},
 	)))
 	for _, test := range []struct {
@@ -118,6 +118,9 @@ func TestDeclaredSourcesReachThePortsAndNoOthers(t *testing.T) {
 	}
 	if after := node.Run(t, "nft", "-s", "list", "table", "inet", "kube-proxy"); after != before {
 		t.Errorf("expected the table of kube-proxy to stay as it was:\n%s\nfound\n%s", before, after)
+	}
+	if listed := node.Run(t, "nft", "list", "table", "inet", nodefirewall.Table); !strings.Contains(listed, `comment "p/web"`) {
+		t.Errorf("expected the name of the rule, found\n%s", listed)
 	}
 	must(t, k.Remove())
 	if after := node.Run(t, "nft", "-s", "list", "ruleset"); after != before {

@@ -6,6 +6,8 @@
 package kernel
 
 import (
+	"slices"
+
 	"github.com/google/nftables/expr"
 
 	"github.com/opcrew/opcrew/internal/agents/firewall/ruleset"
@@ -15,7 +17,13 @@ import (
 // program is the content of the table: named sets of addresses, and the rules of the chain.
 type program struct {
 	sets  []set
-	rules [][]expr.Any
+	rules []rule
+}
+
+// rule is a rule of the chain with a comment.
+type rule struct {
+	exprs   []expr.Any
+	comment string
 }
 
 // set has addresses of one family.
@@ -25,12 +33,8 @@ type set struct {
 	ranges []ruleset.Range
 }
 
-func (p *program) rule(parts ...[]expr.Any) {
-	var all []expr.Any
-	for _, part := range parts {
-		all = append(all, part...)
-	}
-	p.rules = append(p.rules, all)
+func (p *program) rule(comment string, parts ...[]expr.Any) {
+	p.rules = append(p.rules, rule{slices.Concat(parts...), comment})
 }
 
 // from returns the matches of sources, one for each family that has addresses.
@@ -48,17 +52,17 @@ func (p *program) from(name string, sources ruleset.Sources) [][]expr.Any {
 // compile returns the program of a table. The order of its rules is their precedence.
 func compile(t ruleset.Table) *program {
 	p := &program{}
-	p.rule(loopback(), accept())
-	p.rule(notLocal(), accept())
-	p.rule(established(), accept())
+	p.rule("loopback", loopback(), accept())
+	p.rule("not for an address of the node", notLocal(), accept())
+	p.rule("answers", established(), accept())
 	p.failsafe()
 	p.cluster(t)
 	p.allowed(t.Rules)
 	for _, ports := range t.Closed {
-		p.rule(destination(ports), drop())
+		p.rule("only the sources above", destination(ports), drop())
 	}
 	if t.Deny {
-		p.rule(drop())
+		p.rule("defaultPolicy Deny", drop())
 	}
 	return p
 }
@@ -66,10 +70,10 @@ func compile(t ruleset.Table) *program {
 // failsafe opens the ports without which a node could neither be repaired nor keep its addresses.
 func (p *program) failsafe() {
 	for _, protocol := range []byte{icmp, icmpv6} {
-		p.rule(isProtocol(protocol), accept())
+		p.rule("ICMP", isProtocol(protocol), accept())
 	}
 	for _, ports := range Failsafe() {
-		p.rule(destination(ports), accept())
+		p.rule("always open", destination(ports), accept())
 	}
 }
 
@@ -90,14 +94,14 @@ func Failsafe() []nodefirewall.Ports {
 func (p *program) cluster(t ruleset.Table) {
 	for _, match := range p.from("nodes", t.Nodes) {
 		for _, protocol := range []byte{ipip, ip6in4, gre, esp} {
-			p.rule(match, isProtocol(protocol), accept())
+			p.rule("pod network", match, isProtocol(protocol), accept())
 		}
 		for _, ports := range overlay() {
-			p.rule(match, destination(ports), accept())
+			p.rule("pod network", match, destination(ports), accept())
 		}
 	}
 	for _, match := range p.from("pods", t.Pods) {
-		p.rule(match, arrivesWhereItsAnswerLeaves(), accept())
+		p.rule("pods of the node", match, arrivesWhereItsAnswerLeaves(), accept())
 	}
 }
 
@@ -122,10 +126,10 @@ func (p *program) allowed(rules []ruleset.Rule) {
 		}
 		for _, match := range sources {
 			if len(r.Ports) == 0 {
-				p.rule(match, accept())
+				p.rule(r.Name, match, accept())
 			}
 			for _, ports := range r.Ports {
-				p.rule(match, destination(ports), accept())
+				p.rule(r.Name, match, destination(ports), accept())
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func hasRules(conn *nftables.Conn, p *program) (bool, error) {
 		return false, err
 	}
 	for i, rule := range found {
-		if describe(rule.Exprs) != describe(p.rules[i]) {
+		if describe(rule.Exprs) != describe(p.rules[i].exprs) {
 			return false, nil
 		}
 	}

@@ -22,6 +22,7 @@ type Table struct {
 
 // Rule allows packets from some sources to some ports.
 type Rule struct {
+	Name  string // <pool>/<name>, for people who list the rules of a node
 	Any   bool
 	From  Sources
 	Ports []nodefirewall.Ports
@@ -46,7 +47,7 @@ func Merge(node string, pools []nodefirewall.Pool, nodes nodefirewall.Nodes) (Ta
 		found = true
 		out.Deny = out.Deny || p.Deny
 		for _, r := range p.Rules {
-			out.Rules = append(out.Rules, Rule{r.Any, SourcesOf(r.From), r.Ports})
+			out.Rules = append(out.Rules, Rule{p.Name + "/" + r.Name, r.Any, SourcesOf(r.From), r.Ports})
 			out.Deny = out.Deny || len(r.Ports) == 0 && !r.Any
 			out.Closed = append(out.Closed, closedBy(r)...)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
 )
 
-var compare = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty()}
+var compare = cmp.Options{cmpopts.EquateComparable(netip.Addr{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Rule{}, "Name")}
 
 func prefixes(texts ...string) []netip.Prefix {
 	var out []netip.Prefix
@@ -77,6 +77,13 @@ func TestTheRulesOfAllPoolsOfANodeAreMerged(t *testing.T) {
 	}
 	if _, found := Merge("c", []nodefirewall.Pool{pool("x", true)}, nodefirewall.Nodes{}); found {
 		t.Error("expected no rules on a node of no pool")
+	}
+}
+
+func TestARuleHasTheNamesOfItsPoolAndItsOwn(t *testing.T) {
+	got, _ := Merge("a", []nodefirewall.Pool{{Name: "gold", Members: []string{"a"}, Rules: []nodefirewall.Rule{{Name: "web", Any: true}}}}, nodefirewall.Nodes{})
+	if got.Rules[0].Name != "gold/web" {
+		t.Errorf("expected gold/web, got %s", got.Rules[0].Name)
 	}
 }
 
