@@ -58,7 +58,11 @@ func newWalls(t *testing.T, c *cluster) *walls {
 	}
 	w := &walls{&neighbors{c, ns.Name}, map[string]string{}, map[string]string{}}
 	for i, name := range []string{"node1", "node2", "node3"} {
-		for _, a := range c.node(t, name).Status.Addresses {
+		node := &corev1.Node{}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range node.Status.Addresses {
 			if a.Type == corev1.NodeInternalIP {
 				w.v4[name] = a.Address
 			}

@@ -14,12 +14,6 @@ import (
 // changes nothing if the report is still there.
 const repeatTime = 30 * time.Minute
 
-// report is what the agent wrote last.
-type report struct {
-	text string
-	at   time.Time
-}
-
 // report writes what is in the kernel on the Node, if it has changed.
 func (a *Agent) report(ctx context.Context) {
 	text, err := a.reportText()

@@ -28,13 +28,6 @@ type Rule struct {
 	Ports []nodefirewall.Ports
 }
 
-// Sources are ranges of addresses of both families. They are sorted, and neither overlap nor touch, because the kernel
-// refuses such sets.
-type Sources struct{ V4, V6 []Range }
-
-// Range has the addresses from First to Last.
-type Range struct{ First, Last netip.Addr }
-
 // Merge returns the table of a node. A packet is allowed if one pool allows it. The default is to drop if one pool says
 // so. It returns false if no pool has rules for this node.
 func Merge(node string, pools []nodefirewall.Pool, nodes nodefirewall.Nodes) (Table, bool) {

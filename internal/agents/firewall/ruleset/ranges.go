@@ -8,6 +8,13 @@ import (
 	"slices"
 )
 
+// Sources are ranges of addresses of both families. They are sorted, and neither overlap nor touch, because the kernel
+// refuses such sets.
+type Sources struct{ V4, V6 []Range }
+
+// Range has the addresses from First to Last.
+type Range struct{ First, Last netip.Addr }
+
 // SourcesOf returns the ranges of some prefixes.
 func SourcesOf(prefixes []netip.Prefix) Sources {
 	var out Sources
