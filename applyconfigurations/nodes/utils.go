@@ -23,6 +23,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.ActivityTemplateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Conflict"):
 		return &nodesv1.ConflictApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Firewall"):
+		return &nodesv1.FirewallApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallPort"):
+		return &nodesv1.FirewallPortApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallRule"):
+		return &nodesv1.FirewallRuleApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallSource"):
+		return &nodesv1.FirewallSourceApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("FirewallStatus"):
+		return &nodesv1.FirewallStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Machine"):
 		return &nodesv1.MachineApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("MachineChecks"):

@@ -4,8 +4,9 @@
 //go:build linux
 
 // Command opcrew-machine is the machine agent: it runs on a host as a systemd unit, and keeps the host as the
-// MachineConfigs of its pool declare. It is a separate binary because it needs a Kubernetes client, which opcrew-agent
-// does without. internal/agents/machine/daemon does the work; this package parses the command line.
+// MachineConfigs of its pool declare. Its subcommand firewall runs in a pod, and keeps the firewall of a node. It is a
+// separate binary because it needs a Kubernetes client, which opcrew-agent does without. internal/agents/machine/daemon
+// and internal/agents/firewall do the work; this package parses the command line.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	firewall "github.com/opcrew/opcrew/internal/agents/firewall/service"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/service"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/setup"
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
@@ -44,6 +46,7 @@ type job func(context.Context) error
 
 func commands() []command {
 	return []command{
+		{"firewall", "keeps the firewall of the node on which its pod runs as the NodePools declare", keepFirewall},
 		{"install", "installs this program on the host of its privileged pod, and starts it", install},
 		{"restore", "restores the host on which it runs to what it was before opcrew changed it", restore},
 		{"run", "keeps the host on which it runs as the order of its Node declares", run},
@@ -96,6 +99,14 @@ func usage(out io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(out, "  %-10s %s\n", c.name, c.summary)
 	}
+}
+
+func keepFirewall(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	o, err := firewall.Parse(args, out)
+	return func(ctx context.Context) error {
+		log.Info("Starting", "version", version)
+		return firewall.Run(ctx, o, log)
+	}, err
 }
 
 func install(args []string, out io.Writer, log *slog.Logger) (job, error) {

@@ -29,6 +29,9 @@ func TestTheExitCodeDiffersForUsageAndFailure(t *testing.T) {
 		{"uninstall --root /none", exitFailed, "", "open the root of the host"},
 		{"run --help", exitOK, "", ""},
 		{"run more", exitUsage, "", "is not a flag"},
+		{"firewall", exitUsage, "", "the name of the Node is missing"},
+		{"firewall --node a more", exitUsage, "", "is not a flag"},
+		{"firewall --node a", exitFailed, "", "find the credentials of the pod"},
 		{"restore more", exitUsage, "", "is not a flag"},
 	} {
 		t.Run(test.args, func(t *testing.T) {

@@ -67,6 +67,9 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 		"MutatingAdmissionPolicy/opcrew-nodepool-joining", "MutatingAdmissionPolicyBinding/opcrew-nodepool-joining",
 		"MutatingAdmissionPolicy/opcrew-nodepool-requester", "MutatingAdmissionPolicyBinding/opcrew-nodepool-requester",
 		"ValidatingAdmissionPolicy/opcrew-nodepool-rights", "ValidatingAdmissionPolicyBinding/opcrew-nodepool-rights",
+		"Namespace/opcrew-firewall", "ServiceAccount/opcrew-firewall", "Role/opcrew-firewall-agent", "RoleBinding/opcrew-firewall-agent",
+		"ClusterRole/opcrew-firewall-agent", "ClusterRoleBinding/opcrew-firewall-agent",
+		"ValidatingAdmissionPolicy/opcrew-firewall-agent", "ValidatingAdmissionPolicyBinding/opcrew-firewall-agent",
 	}
 	wanted = append(wanted, "MutatingAdmissionPolicy/opcrew-requester", "MutatingAdmissionPolicyBinding/opcrew-requester")
 	for _, name := range []string{

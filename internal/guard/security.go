@@ -16,4 +16,6 @@ const (
 	SSHServer Security = "ssh server"
 	// HostCommand is the restricted standard with exemptions for a command that runs on the host.
 	HostCommand Security = "host command"
+	// NodeAgent is the restricted standard with exemptions for an agent that changes the network settings of its node.
+	NodeAgent Security = "node agent"
 )

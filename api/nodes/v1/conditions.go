@@ -32,6 +32,9 @@ const (
 	// NodePoolMachinesMatch reports whether the pool's nodes are in the segments in spec.cidrs and have the instance
 	// types in spec.machine. It exists only while one of these fields is set.
 	NodePoolMachinesMatch = "MachinesMatch"
+	// NodePoolFirewallActive reports whether the kernel of every node of the pool has the rules in spec.firewall. It
+	// exists only while spec.firewall is set.
+	NodePoolFirewallActive = "FirewallActive"
 )
 
 // Condition reasons of a NodePool, in addition to the reasons that all kinds share.
@@ -90,4 +93,13 @@ const (
 	ReasonNotReported = "NotReported"
 	// ReasonNoneRunning: no node joins or leaves.
 	ReasonNoneRunning = "NoneRunning"
+	// ReasonRulesActive: the kernel of every node of the pool has the firewall rules of the pool.
+	ReasonRulesActive = "RulesActive"
+	// ReasonRulesPending: a node of the pool does not report the current firewall rules yet.
+	ReasonRulesPending = "RulesPending"
+	// ReasonRulesRefused: a node of the pool restored its previous firewall rules, because it lost contact to the API
+	// server, or its kernel did not accept the new ones.
+	ReasonRulesRefused = "RulesRefused"
+	// ReasonRulesTooLarge: the firewall rules with the addresses of all their sources do not fit into a ConfigMap.
+	ReasonRulesTooLarge = "RulesTooLarge"
 )

@@ -38,6 +38,7 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Joining",type=integer,JSONPath=`.status.joiningNodes`,priority=1
 // +kubebuilder:printcolumn:name="Leaving",type=integer,JSONPath=`.status.leavingNodes`,priority=1
 // +kubebuilder:printcolumn:name="Handler",type=string,JSONPath=`.spec.handler`,priority=1
+// +kubebuilder:printcolumn:name="Firewall",type=integer,JSONPath=`.status.firewall.activeNodes`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="metadata.name is the last part of the node label node-role.kubernetes.io/<name>; use at most 63 characters"
 type NodePool struct {
@@ -130,6 +131,12 @@ type NodePoolSpec struct {
 
 	Pipelines     `json:",inline"`
 	MachineChecks `json:",inline"`
+	// firewall says which packets for the addresses of the pool's nodes are allowed. An agent on each node keeps the
+	// rules in an nftables table of its own. A node that joins gets the rules, and becomes a source of rules that name its
+	// pool. A node without contact to the API server after a change restores its previous rules. Without this field, the
+	// pool restricts nothing.
+	// +optional
+	Firewall *Firewall `json:"firewall,omitempty"`
 }
 
 // LabelValue is the value of a node label.
@@ -219,6 +226,9 @@ type NodePoolStatus struct {
 	RemediationStatus `json:",inline"`
 
 	PipelineStatus `json:",inline"`
+	// firewall is the observed state of the pool's firewall. It exists only while spec.firewall is set.
+	// +optional
+	Firewall *FirewallStatus `json:"firewall,omitempty"`
 
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".

@@ -104,6 +104,70 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.FailurePolicy
   scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.Firewall
+  map:
+    fields:
+    - name: defaultPolicy
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallPolicy
+      default: Deny
+    - name: rules
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallRule
+          elementRelationship: atomic
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallPolicy
+  scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallPort
+  map:
+    fields:
+    - name: endPort
+      type:
+        scalar: numeric
+    - name: port
+      type:
+        scalar: numeric
+    - name: protocol
+      type:
+        scalar: string
+      default: TCP
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallRule
+  map:
+    fields:
+    - name: from
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallSource
+          elementRelationship: atomic
+    - name: name
+      type:
+        scalar: string
+    - name: ports
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallPort
+          elementRelationship: atomic
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallSource
+  map:
+    fields:
+    - name: cidr
+      type:
+        scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: nodePool
+      type:
+        scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.FirewallStatus
+  map:
+    fields:
+    - name: activeNodes
+      type:
+        scalar: numeric
 - name: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.LabelValue
@@ -207,6 +271,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.CIDR
           elementRelationship: atomic
+    - name: firewall
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.Firewall
     - name: handler
       type:
         scalar: string
@@ -277,6 +344,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: fencedNodes
       type:
         scalar: numeric
+    - name: firewall
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallStatus
     - name: joiningNodes
       type:
         scalar: numeric

@@ -50,6 +50,11 @@ type NodePoolSpecApplyConfiguration struct {
 	Remediation                     *RemediationApplyConfiguration `json:"remediation,omitempty"`
 	PipelinesApplyConfiguration     `json:""`
 	MachineChecksApplyConfiguration `json:""`
+	// firewall says which packets for the addresses of the pool's nodes are allowed. An agent on each node keeps the
+	// rules in an nftables table of its own. A node that joins gets the rules, and becomes a source of rules that name its
+	// pool. A node without contact to the API server after a change restores its previous rules. Without this field, the
+	// pool restricts nothing.
+	Firewall *FirewallApplyConfiguration `json:"firewall,omitempty"`
 }
 
 // NodePoolSpecApplyConfiguration constructs a declarative configuration of the NodePoolSpec type for use with
@@ -184,5 +189,13 @@ func (b *NodePoolSpecApplyConfiguration) WithCIDRs(values ...nodesv1.CIDR) *Node
 // If called multiple times, the Machine field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithMachine(value *MachineApplyConfiguration) *NodePoolSpecApplyConfiguration {
 	b.MachineChecksApplyConfiguration.Machine = value
+	return b
+}
+
+// WithFirewall sets the Firewall field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Firewall field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithFirewall(value *FirewallApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.Firewall = value
 	return b
 }

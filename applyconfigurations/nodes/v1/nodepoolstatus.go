@@ -33,6 +33,8 @@ type NodePoolStatusApplyConfiguration struct {
 	Conflicts                           []ConflictApplyConfiguration `json:"conflicts,omitempty"`
 	RemediationStatusApplyConfiguration `json:""`
 	PipelineStatusApplyConfiguration    `json:""`
+	// firewall is the observed state of the pool's firewall. It exists only while spec.firewall is set.
+	Firewall *FirewallStatusApplyConfiguration `json:"firewall,omitempty"`
 	// preview shows what the operator would change. It exists only while the pool has the annotation opcrew.io/dry-run:
 	// "true".
 	Preview *PreviewApplyConfiguration `json:"preview,omitempty"`
@@ -172,6 +174,14 @@ func (b *NodePoolStatusApplyConfiguration) WithPipelines(values ...*NodePipeline
 		}
 		b.PipelineStatusApplyConfiguration.Pipelines = append(b.PipelineStatusApplyConfiguration.Pipelines, *values[i])
 	}
+	return b
+}
+
+// WithFirewall sets the Firewall field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Firewall field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithFirewall(value *FirewallStatusApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	b.Firewall = value
 	return b
 }
 

@@ -21,6 +21,8 @@ const (
 	OperatorNamespace = "opcrew-system"
 	// ActivityNamespace is the namespace in which the pods of Activities run.
 	ActivityNamespace = "opcrew-activities"
+	// FirewallNamespace is the namespace in which the firewall agents of NodePools run.
+	FirewallNamespace = "opcrew-firewall"
 
 	layerLabel = "opcrew.io/layer"
 )

@@ -99,7 +99,7 @@ func check(namespaces []string) error {
 		return fmt.Errorf("name at least one namespace: NAMESPACES=a,b")
 	}
 	for _, name := range namespaces {
-		if name == ActivityNamespace || name == OperatorNamespace {
+		if name == ActivityNamespace || name == FirewallNamespace || name == OperatorNamespace {
 			return fmt.Errorf("%s is opcrew's own namespace, which contains no objects of users; leave it out of NAMESPACES", name)
 		}
 	}

@@ -53,6 +53,8 @@ func asRoot(pod *corev1.PodTemplateSpec) {
 
 func unfiltered(pod *corev1.PodTemplateSpec) { pod.Spec.SecurityContext.SeccompProfile = nil }
 
+func onTheHostNetwork(pod *corev1.PodTemplateSpec) { pod.Spec.HostNetwork = true }
+
 func onTheHost(pod *corev1.PodTemplateSpec) { pod.Spec.HostPID, pod.Spec.HostNetwork = true, true }
 
 var (
@@ -199,6 +201,7 @@ func TestEveryCheckHasWordsAndEveryExemptionIsOfACheck(t *testing.T) {
 func TestEveryExemptionIsNeeded(t *testing.T) {
 	pods := map[guard.Security]*corev1.PodTemplateSpec{
 		guard.SSHServer:   newPod(asRoot, adding("SETUID")),
+		guard.NodeAgent:   newPod(onTheHostNetwork, hostPath, asRoot, adding("NET_ADMIN")),
 		guard.HostCommand: newPod(onTheHost, privileged, plain, asRoot, unfiltered, with(func(c *corev1.SecurityContext) { c.Privileged = new(true) })),
 	}
 	for name, p := range profiles() {

@@ -35,6 +35,15 @@ func profiles() map[guard.Security]profile {
 			{"runAsUser", "root writes the SSH keys, and ssh refuses key files that another user owns"},
 			{"capabilities_restricted", "root needs capabilities to switch to another user; capabilities_baseline applies instead"},
 		}},
+		guard.NodeAgent: {level: api.LevelRestricted, exempt: []exemption{
+			{"hostNamespaces", "the firewall of a node is that of the host's network"},
+			{"hostPathVolumes", "the host keeps the rules that an agent must restore after a crash or a boot"},
+			{"restrictedVolumes", "as above"},
+			{"capabilities_baseline", "only NET_ADMIN may change the firewall"},
+			{"capabilities_restricted", "as above"},
+			{"runAsNonRoot", "only root has the capability without a change of the program's file"},
+			{"runAsUser", "as above"},
+		}},
 		guard.HostCommand: {level: api.LevelRestricted, exempt: []exemption{
 			{"privileged", "only a privileged container may enter the namespaces of the host"},
 			{"hostNamespaces", "the agent enters the host through process 1 of the host, and must work while the pod network is down"},

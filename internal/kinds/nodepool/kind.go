@@ -5,7 +5,8 @@
 // that schedules pods to them. One reconciler (node.go) handles Nodes and is the only writer of Nodes. Another
 // reconciler (plan.go, status.go) handles NodePools and writes their children and status: the RuntimeClass, and the
 // MachineConfigPool of a NodePool with spec.machineConfigSelector (configpool.go), and the Activities of its pipelines
-// (pipelines.go) and of the remediation of dead machines (remediate.go).
+// (pipelines.go) and of the remediation of dead machines (remediate.go). Package firewall delivers firewall rules to
+// agents on nodes.
 package nodepool
 
 import (
@@ -25,6 +26,7 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -70,18 +72,19 @@ func Kind() kit.Registration {
 			configsCRD:     &mcfgv1.MachineConfig{},
 			configPoolsCRD: &mcfgv1.MachineConfigPool{},
 		},
-		Cache: func() map[client.Object]cache.ByObject {
-			return map[client.Object]cache.ByObject{
-				&nodesv1.NodePool{}: {},
-				&corev1.Node{}:      {},
-				// All RuntimeClasses are watched, not only those of opcrew. There are few of them. If another owner has
-				// a RuntimeClass with the name of a NodePool, the NodePool must notice when that RuntimeClass is
-				// deleted.
-				&nodev1.RuntimeClass{}: {},
-			}
-		},
+		Cache: cached,
 		Setup: setup,
 	}
+}
+
+func cached() map[client.Object]cache.ByObject {
+	out := firewall.Cache()
+	out[&nodesv1.NodePool{}] = cache.ByObject{}
+	out[&corev1.Node{}] = cache.ByObject{}
+	// All RuntimeClasses are watched, not only those of opcrew. There are few of them. If another owner has a RuntimeClass
+	// with the name of a NodePool, the NodePool must notice when that RuntimeClass is deleted.
+	out[&nodev1.RuntimeClass{}] = cache.ByObject{}
+	return out
 }
 
 func addToScheme(scheme *runtime.Scheme) error {
@@ -111,6 +114,9 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	}
 	if err := setupPools(mgr, tools, refusals, gauges); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
+	}
+	if err := firewall.Setup(mgr, tools); err != nil {
+		return fmt.Errorf("set up the firewall controller: %w", err)
 	}
 	return nil
 }
@@ -161,6 +167,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(sameName)).
 		Watches(&corev1.Node{}, poolsOfNode(mgr.GetClient()), builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, otherPools(mgr.GetClient())).
+		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(poolOfRules)).
 		WatchesRawSource(source.Channel(refusals.wake, &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
 		WithOptions(loop.Options(1)).
 		Complete(loop)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -47,6 +48,8 @@ type facts struct {
 	config   configFacts
 	steps    stepFacts
 	remedies remediation.Facts
+	// firewall is only read if the pool has a firewall, or is being deleted.
+	firewall firewall.World
 }
 
 // member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should
@@ -77,6 +80,9 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 		return f, err
 	}
 	if f.remedies, err = r.observeRemedies(ctx, pool, f); err != nil {
+		return f, err
+	}
+	if f.firewall, err = r.observeFirewall(ctx, pool); err != nil {
 		return f, err
 	}
 	if pool.DeletionTimestamp != nil && len(f.nodes) == 0 {

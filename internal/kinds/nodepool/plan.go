@@ -13,6 +13,7 @@ import (
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -31,6 +32,7 @@ type decision struct {
 	config    configDecision
 	steps     stepDecision
 	remedies  remediation.Decision
+	firewall  *firewall.Judgement // nil if the pool has no firewall
 }
 
 // Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool and of the
@@ -38,7 +40,7 @@ type decision struct {
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, now time.Time) decision {
 	return decision{
 		conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), steps: decideSteps(pool, f.steps),
-		remedies: decideRemedies(pool, f, now),
+		remedies: decideRemedies(pool, f, now), firewall: decideFirewall(pool, f.firewall),
 	}
 }
 
@@ -50,7 +52,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 		plan.Prune = []client.ObjectList{&mcfgv1.MachineConfigPoolList{}}
 	}
 	if pool.DeletionTimestamp != nil {
-		if len(f.nodes) == 0 && f.held == 0 {
+		if len(f.nodes) == 0 && f.held == 0 && f.firewall.Held(pool.Name) == 0 {
 			d.steps.dropAll(&plan)
 			f.remedies.DropAll(&plan)
 			plan.Release = finalizer

@@ -28,6 +28,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(nodesv1.NodePoolPipelines),
 	condition.WhenFalse(nodesv1.NodePoolRemediation),
 	condition.WhenFalse(nodesv1.NodePoolMachinesMatch),
+	condition.WhenFalse(nodesv1.NodePoolFirewallActive),
 }
 
 // Report fills in the status from the facts and the outcome of the plan.
@@ -46,11 +47,12 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportSteps(set, pool, d.steps, steps)
 	reportRemedies(set, pool, d.remedies, steps)
 	reportMachines(set, pool, f.nodes)
+	reportFirewall(set, status, d.firewall)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{
 		members: f.preview, pods: f.pods, class: f.class, classChanges: class.Held > 0, configChange: configChange(pool, d.config, config),
 	})
-	reportDeletion(set, pool, max(len(f.nodes), f.held))
+	reportDeletion(set, pool, max(len(f.nodes), f.held, f.firewall.Held(pool.Name)))
 	status.Status = 503
 	if ready(status) {
 		status.Status = 200

@@ -1,0 +1,145 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package firewall
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
+)
+
+// mostExamples is how many nodes a message names.
+const mostExamples = 3
+
+// Judgement is what the members of a pool report about its rules.
+type Judgement struct {
+	Active           int32
+	members          int
+	pending, refused []string // nodes with the reason
+	others           []string // nodes with another firewall
+	missing          []string // sources that do not exist
+	tooLarge         error
+}
+
+// Judge compares the reports of a pool's members with its rules.
+func (w World) Judge(pool *nodesv1.NodePool) Judgement {
+	text, err := nodefirewall.Encode(w.Rules(pool))
+	out := Judgement{missing: w.Missing(pool)}
+	if errors.Is(err, nodefirewall.ErrTooLarge) {
+		out.tooLarge = err
+	}
+	revision := nodefirewall.Revision(text)
+	for i := range w.Nodes {
+		if node := &w.Nodes[i]; isMember(pool, node) {
+			out.members++
+			out.add(pool.Name, revision, node)
+		}
+	}
+	for _, list := range [][]string{out.pending, out.refused, out.others} {
+		slices.Sort(list)
+	}
+	return out
+}
+
+// add judges the report of one member.
+func (j *Judgement) add(pool, revision string, node *corev1.Node) {
+	text := node.Annotations[nodefirewall.ReportAnnotation]
+	if text == "" {
+		j.pending = append(j.pending, node.Name+" ("+without(node)+")")
+		return
+	}
+	report, err := nodefirewall.ParseReport(text)
+	switch {
+	case err != nil:
+		j.pending = append(j.pending, node.Name+" ("+err.Error()+")")
+	case report.Active[pool] == revision:
+		j.Active++
+		if len(report.Others) > 0 {
+			j.others = append(j.others, node.Name+" ("+strings.Join(report.Others, ", ")+")")
+		}
+	case report.Refused[pool] == revision:
+		j.refused = append(j.refused, node.Name+" ("+report.Message+")")
+	case report.Message != "":
+		j.pending = append(j.pending, node.Name+" ("+report.Message+")")
+	default:
+		j.pending = append(j.pending, node.Name+" (it has earlier rules)")
+	}
+}
+
+// without says why a node has no report.
+func without(node *corev1.Node) string {
+	if !isReady(node) {
+		return "the node is not ready"
+	}
+	return "no report yet; kubectl -n " + nodefirewall.Namespace + " get pods shows its agent"
+}
+
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// Report sets the condition of the firewall.
+func (j Judgement) Report(set condition.Set) {
+	const kind = nodesv1.NodePoolFirewallActive
+	switch {
+	case j.tooLarge != nil:
+		set.False(kind, nodesv1.ReasonRulesTooLarge, j.tooLarge.Error()+"; name CIDRs instead of large pools. Nodes keep their previous rules")
+	case len(j.refused) > 0:
+		set.False(kind, nodesv1.ReasonRulesRefused, fmt.Sprintf("%s refused the firewall rules and kept the previous ones: %s; change spec.firewall",
+			counted(len(j.refused)), examples(j.refused)))
+	case len(j.pending) > 0:
+		set.False(kind, nodesv1.ReasonRulesPending, fmt.Sprintf("The firewall rules are not active yet on %s: %s", counted(len(j.pending)), examples(j.pending)))
+	default:
+		set.True(kind, nodesv1.ReasonRulesActive, j.summary())
+	}
+}
+
+func (j Judgement) summary() string {
+	text := "The firewall rules are active on " + counted(j.members)
+	if len(j.missing) > 0 {
+		text += "; these sources do not exist, so they open nothing yet: " + strings.Join(j.missing[:min(len(j.missing), mostExamples)], ", ")
+	}
+	if len(j.others) > 0 {
+		text += "; the rules of another firewall hold as well on " + examples(j.others)
+	}
+	return text
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+func examples(nodes []string) string {
+	text := strings.Join(nodes[:min(len(nodes), mostExamples)], ", ")
+	if more := len(nodes) - mostExamples; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Held returns the number of ready nodes whose kernel still has rules of a pool. A node that is not ready cannot report
+// their removal; the agents stay until it has.
+func (w World) Held(pool string) int {
+	held := 0
+	for i := range w.Nodes {
+		node := &w.Nodes[i]
+		report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
+		if err == nil && report.Active[pool] != "" && isReady(node) {
+			held++
+		}
+	}
+	return held
+}

@@ -1,0 +1,121 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package firewall
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
+)
+
+// reconciler writes what the agents need. Its object is their ServiceAccount, which is installed with opcrew, so that the
+// objects of all pools have one owner.
+type reconciler struct{ *kit.Tools }
+
+// decision has the documents for the agents.
+type decision struct {
+	agents bool
+	// documents by the names of their ConfigMaps. A frozen pool keeps the one that it has.
+	documents map[string]string
+	frozen    map[string]bool
+}
+
+// Observe reads all pools and nodes from the cache.
+func (r *reconciler) Observe(ctx context.Context, _ *corev1.ServiceAccount) (World, error) { return Read(ctx, r.Client) }
+
+// Read reads all pools and nodes.
+func Read(ctx context.Context, reader client.Reader) (World, error) {
+	pools, nodes := &nodesv1.NodePoolList{}, &corev1.NodeList{}
+	if err := reader.List(ctx, pools, client.UnsafeDisableDeepCopy); err != nil {
+		return World{}, fmt.Errorf("list NodePools: %w", err)
+	}
+	if err := reader.List(ctx, nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return World{}, fmt.Errorf("list nodes: %w", err)
+	}
+	w := World{Nodes: nodes.Items}
+	for i := range pools.Items {
+		w.Pools = append(w.Pools, &pools.Items[i])
+	}
+	return w, nil
+}
+
+// Decide computes the documents. Agents run while a pool has a firewall, or a node still reports rules of one.
+func (r *reconciler) Decide(_ *corev1.ServiceAccount, w World, _ time.Time) decision { return decide(w) }
+
+func decide(w World) decision {
+	d := decision{documents: map[string]string{}, frozen: map[string]bool{}}
+	for _, pool := range w.Pools {
+		name := nodefirewall.PoolMap(pool.Name)
+		switch {
+		case nodestate.Frozen(pool):
+			d.frozen[name] = true
+			d.agents = d.agents || pool.Spec.Firewall != nil
+		case pool.Spec.Firewall != nil && pool.DeletionTimestamp == nil:
+			d.agents = true
+			text, err := nodefirewall.Encode(w.Rules(pool))
+			if d.documents[name] = text; err != nil {
+				delete(d.documents, name)
+				d.frozen[name] = true // the status says that the rules are too large; the previous ones stay
+			}
+		}
+	}
+	d.agents = d.agents || w.reported()
+	if text, err := nodefirewall.Encode(w.addresses()); d.agents && err == nil {
+		d.documents[nodefirewall.NodesMap] = text
+	}
+	return d
+}
+
+// reported reports whether an agent still reports rules on a node.
+func (w World) reported() bool {
+	for i := range w.Nodes {
+		if w.Nodes[i].Annotations[nodefirewall.ReportAnnotation] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Plan declares the ConfigMaps before the agents. The agents are deleted last, when no node has rules any more.
+func (r *reconciler) Plan(account *corev1.ServiceAccount, _ World, d decision) kit.Plan {
+	plan := kit.Plan{
+		Prune: []client.ObjectList{&corev1.ConfigMapList{}, &appsv1.DaemonSetList{}},
+		Stays: func(object client.Object) bool { return d.frozen[object.GetName()] },
+	}
+	if account.DeletionTimestamp != nil {
+		return kit.Plan{}
+	}
+	for _, name := range sortedKeys(d.documents) {
+		plan.Children = append(plan.Children, ensure.Child{Object: document(name, d.documents[name])})
+	}
+	if d.agents {
+		plan.Children = append(plan.Children, ensure.Child{
+			Object: daemonSet(r.AgentImage), Security: guard.NodeAgent, Trust: guard.Trust{All: true},
+		})
+	}
+	return plan
+}
+
+// Report does nothing: the status of each NodePool shows what its nodes report.
+func (r *reconciler) Report(*corev1.ServiceAccount, World, decision, kit.Outcome) {}
+
+// PoolOf returns the name of the pool whose rules a ConfigMap has.
+func PoolOf(object client.Object) (string, bool) {
+	if object.GetNamespace() != nodefirewall.Namespace {
+		return "", false
+	}
+	return strings.CutPrefix(object.GetName(), nodefirewall.PoolMap(""))
+}
