@@ -79,10 +79,13 @@ func lost(pod *corev1.Pod) bool {
 		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
 }
 
-// whyContainer returns why a container is not running.
+// whyContainer returns why a container is not running. While a kubelet waits to restart a container that crashed, it
+// shows the last end of the container for most of the time, and CrashLoopBackOff for the rest.
 func whyContainer(status corev1.ContainerStatus) string {
-	waiting := status.State.Waiting
+	waiting, ended := status.State.Waiting, status.State.Terminated
 	switch {
+	case ended != nil && ended.ExitCode != 0 && status.RestartCount > 0:
+		return fmt.Sprintf("container %s crashes%s%s", status.Name, times(status.RestartCount), lastExit(status))
 	case waiting == nil || waiting.Reason == "ContainerCreating" || waiting.Reason == "PodInitializing":
 		return ""
 	case waiting.Reason == "CrashLoopBackOff":
@@ -103,7 +106,7 @@ func times(n int32) string {
 }
 
 func lastExit(status corev1.ContainerStatus) string {
-	last := status.LastTerminationState.Terminated
+	last := cmp.Or(status.State.Terminated, status.LastTerminationState.Terminated)
 	if last == nil {
 		return ""
 	}

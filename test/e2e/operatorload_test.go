@@ -20,31 +20,49 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// load contains the highest resource use of the operator's data layer (its Deployment for etcd, Redis and memcached)
-// during a period, and the longest time that it took to carry out an edit.
+// load contains the highest resource use of one layer of the operator (its Deployment) during a period, and the longest
+// time that it took to carry out an edit.
 type load struct {
-	memory               uint64
-	goroutines, restarts int
-	reaction             time.Duration
+	memory     uint64
+	goroutines int
+	reaction   time.Duration
 }
 
-// measure reads the metrics of the data layer's leader once per second. About every ten seconds, it also edits the
-// test's Redis cluster and measures how long the operator takes to carry out the edit.
-func (r *redisTest) measure(t *testing.T, when string, during time.Duration) load {
+// loads contains the load of each layer that was measured, and how often containers of the operator have restarted.
+type loads struct {
+	layers   map[string]load
+	restarts int
+}
+
+// measure reads the metrics of the leaders once per second. About every ten seconds, it also edits an object of each
+// layer and measures how long the operator takes to carry out the edit.
+func (h *hostileTest) measure(t *testing.T, when string, during time.Duration) loads {
 	t.Helper()
-	var most load
-	token := r.metricsToken(t)
-	pod := r.leader(t, dataLayer)
+	out := loads{layers: map[string]load{}}
+	edits := map[string]func(*testing.T, int) time.Duration{dataLayer: h.reaction, applicationsLayer: h.diva.reaction}
+	token := h.metricsToken(t)
 	for i, end := 0, time.Now().Add(during); time.Now().Before(end); i++ {
-		memory, goroutines := r.metrics(t, pod, token)
-		most.memory, most.goroutines = max(most.memory, memory), max(most.goroutines, goroutines)
-		if i%10 == 0 {
-			most.reaction = max(most.reaction, r.reaction(t, i))
+		for layer, edit := range edits {
+			most := h.sample(t, layer, token, out.layers[layer])
+			if i%10 == 0 {
+				most.reaction = max(most.reaction, edit(t, i))
+			}
+			out.layers[layer] = most
 		}
 		time.Sleep(time.Second)
 	}
-	most.restarts = r.restarts(t)
-	t.Logf("%s: memory %d MiB, goroutines %d, restarts %d, slowest reaction %s", when, most.memory>>20, most.goroutines, most.restarts, most.reaction.Round(time.Millisecond))
+	out.restarts = h.restarts(t)
+	for layer, most := range out.layers {
+		t.Logf("%s, layer %s: memory %d MiB, goroutines %d, slowest reaction %s", when, layer, most.memory>>20, most.goroutines, most.reaction.Round(time.Millisecond))
+	}
+	return out
+}
+
+// sample reads the metrics of a layer's leader, and returns the larger values.
+func (h *hostileTest) sample(t *testing.T, layer, token string, most load) load {
+	t.Helper()
+	memory, goroutines := h.metrics(t, h.leader(t, layer), token)
+	most.memory, most.goroutines = max(most.memory, memory), max(most.goroutines, goroutines)
 	return most
 }
 

@@ -72,9 +72,10 @@ func (s Set) Remark(kind, reason, message string) {
 	s.True(kind, reason, message)
 }
 
-// printable replaces control characters. It keeps line breaks, because some messages list problems line by line.
+// printable replaces control characters, also those that reverse the direction of the text after them. It keeps line
+// breaks, because some messages list problems line by line.
 func printable(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' {
+	if (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) && r != '\n' {
 		return ' '
 	}
 	return r

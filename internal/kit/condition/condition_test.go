@@ -66,6 +66,14 @@ func TestAConditionThatACRDSetByDefaultGetsTheTimeOfTheFirstReconcile(t *testing
 	}
 }
 
+func TestAMessageHasNoCharactersThatChangeATerminal(t *testing.T) {
+	var list []metav1.Condition
+	set(1, noon, &list).True("Ready", "AsWanted", "a\x1b[2Jb\x00c\u202ed\u2066e\u200ff\nשלום é 容")
+	if got, want := list[0].Message, "a [2Jb c d e f\nשלום é 容"; got != want {
+		t.Errorf("expected %q, got %q", want, got)
+	}
+}
+
 func TestALongMessageIsCutWhereACharacterEnds(t *testing.T) {
 	for name, message := range map[string]string{
 		"one byte a character":    strings.Repeat("x", 3000),

@@ -1,8 +1,8 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hostiletest provides fake Redis and etcd servers that send wrong or excessive answers, and measures what
-// these answers cost a client. Only tests use it.
+// Package hostiletest provides fake servers of etcd, Redis, memcached and ssh that send wrong or excessive answers, and
+// measures what these answers cost a client. Only tests use it.
 package hostiletest
 
 import (

@@ -8,6 +8,8 @@ package served
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -29,7 +31,12 @@ const (
 	// logLines is the number of log lines to read. An agent writes fewer lines than this between two changes of its
 	// files.
 	logLines = int64(50)
+	// logBytes is the maximum length of these lines. The lines of an agent are much shorter.
+	logBytes = int64(64 << 10)
 )
+
+// errLong is the error for a log that no agent writes.
+var errLong = fmt.Errorf("the last %d lines of the log have more than %d bytes", logLines, logBytes)
 
 // LogReader returns the last lines of the log of a pod's agent.
 type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
@@ -37,11 +44,25 @@ type LogReader func(ctx context.Context, pod *corev1.Pod) (string, error)
 // Logs returns a LogReader that reads the logs of a container from the API server.
 func Logs(clientset kubernetes.Interface, container string) LogReader {
 	return func(ctx context.Context, pod *corev1.Pod) (string, error) {
-		lines := logLines
-		raw, err := clientset.CoreV1().Pods(pod.Namespace).
-			GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, TailLines: &lines}).DoRaw(ctx)
-		return string(raw), err
+		lines, most := logLines, logBytes+1
+		log, err := clientset.CoreV1().Pods(pod.Namespace).
+			GetLogs(pod.Name, &corev1.PodLogOptions{Container: container, TailLines: &lines, LimitBytes: &most}).Stream(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer log.Close()
+		return bounded(log)
 	}
+}
+
+// bounded reads a log. A kubelet may ignore the limit in the request, so bounded has a limit, too. A log that exceeds
+// it has no result, because its last report may be missing.
+func bounded(log io.Reader) (string, error) {
+	raw, err := io.ReadAll(io.LimitReader(log, logBytes+1))
+	if err == nil && int64(len(raw)) > logBytes {
+		err = errLong
+	}
+	return string(raw), err
 }
 
 // Reader reads which SSH files the pods serve, as a digest of the files, and remembers the result. Once the log of a
