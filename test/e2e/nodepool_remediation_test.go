@@ -237,7 +237,7 @@ func TestTheMachineOfACrashedNodeIsFencedAndItsPodsRunElsewhere(t *testing.T) {
 	old := c.database(t)
 	begin := time.Now()
 	c.crash(t, "node3")
-	pool := c.wantRemediation(t, "True Remediating", "Fenced: 1 node (node3)")
+	pool := c.wantRemediation(t, "True Remediating", "Fenced: node3")
 	t.Logf("fenced with evidence after %s:\n%s", time.Since(begin).Round(time.Second), strings.Join(pool.Status.Remediation[0].Evidence, "\n"))
 	c.wantDatabase(t, old, "node1", "node2")
 	t.Logf("the pod runs elsewhere %s after the crash", time.Since(begin).Round(time.Second))

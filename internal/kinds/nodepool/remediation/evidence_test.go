@@ -4,6 +4,7 @@
 package remediation
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,7 @@ func TestWithoutEvidenceNoNodeIsMarked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			for role, text := range answers {
-				w.answers[role] = text
-			}
+			maps.Copy(w.answers, answers)
 			v := w.run(10 * time.Minute)
 			if Fenced(w.node("n1")) || len(w.node("n1").Spec.Taints) > 0 {
 				t.Fatalf("expected no taint, got %v", w.node("n1").Spec.Taints)

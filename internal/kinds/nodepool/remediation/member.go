@@ -6,6 +6,7 @@ package remediation
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -63,13 +64,13 @@ func IsRun(a *egov1.Activity) bool { return a.Labels[RunLabel] != "" }
 
 // Marked returns what the status of a pool says about nodes to mark, for the comparison of two states.
 func Marked(pool *nodesv1.NodePool) string {
-	text := ""
+	var all []string
 	for _, r := range pool.Status.Remediation {
 		if r.Phase == nodesv1.RemediationFenced {
-			text += string(r.UID) + " " + r.Since.UTC().String() + "\n"
+			all = append(all, string(r.UID)+" "+r.Since.UTC().String())
 		}
 	}
-	return text
+	return strings.Join(all, "\n")
 }
 
 // Child declares an Activity. It is never changed, and has no owner reference, as those of pipelines.

@@ -101,7 +101,7 @@ func (in *Input) fill(spec *egov1.ActivitySpec, c nodesv1.RemediationCommand) {
 		spec.SecretEnvs = append(spec.SecretEnvs, egov1.SecretEnv{Name: env.Name, Secret: env.Secret, Key: env.Key})
 	}
 	spec.Envs = append(spec.Envs, machineEnvs(in.Node)...)
-	spec.TimeoutSeconds = ptr.To(ptr.Deref(c.TimeoutSeconds, nodesv1.DefaultFenceTimeout))
+	spec.TimeoutSeconds = new(ptr.Deref(c.TimeoutSeconds, nodesv1.DefaultFenceTimeout))
 }
 
 // plainID matches provider IDs without characters that a shell interprets.

@@ -15,6 +15,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
+// action is what the events of a remediation are about.
+const action = "Remediate"
+
 // phaseOrder is the order of phases in the status: what needs a user comes first.
 var phaseOrder = []nodesv1.RemediationPhase{
 	nodesv1.RemediationFailed, nodesv1.RemediationFencing, nodesv1.RemediationVerifying, nodesv1.RemediationWaiting, nodesv1.RemediationFenced,
@@ -94,13 +97,13 @@ func Events(before, after *nodesv1.NodePool) []kit.Event {
 func eventOf(old, now nodesv1.NodeRemediation) (kit.Event, bool) {
 	switch {
 	case now.Phase == nodesv1.RemediationFailed && old.Phase != now.Phase:
-		return kit.Event{Warning: true, Reason: "RemediationFailed", Action: "Remediate", Note: "Node " + now.Node + ": " + now.Message}, true
+		return kit.Event{Warning: true, Reason: "RemediationFailed", Action: action, Note: "Node " + now.Node + ": " + now.Message}, true
 	case now.AttemptFailedAt != nil && old.AttemptFailedAt == nil:
-		return kit.Event{Warning: true, Reason: "FenceAttemptFailed", Action: "Remediate", Note: fmt.Sprintf("Attempt %d for node %s failed: %s", now.Attempt, now.Node, now.Message)}, true
+		return kit.Event{Warning: true, Reason: "FenceAttemptFailed", Action: action, Note: fmt.Sprintf("Attempt %d for node %s failed: %s", now.Attempt, now.Node, now.Message)}, true
 	case now.Phase == nodesv1.RemediationFenced && old.Phase != now.Phase:
-		return kit.Event{Warning: true, Reason: "MachineFenced", Action: "Remediate", Note: fmt.Sprintf("There is evidence that the machine of node %s is off, after attempt %d", now.Node, now.Attempt)}, true
+		return kit.Event{Warning: true, Reason: "MachineFenced", Action: action, Note: fmt.Sprintf("There is evidence that the machine of node %s is off, after attempt %d", now.Node, now.Attempt)}, true
 	case now.Phase == nodesv1.RemediationFencing && (old.Phase != now.Phase || old.Attempt != now.Attempt):
-		return kit.Event{Warning: true, Reason: "FencingMachine", Action: "Remediate", Note: fmt.Sprintf("opcrew fences the machine of node %s, attempt %d", now.Node, now.Attempt)}, true
+		return kit.Event{Warning: true, Reason: "FencingMachine", Action: action, Note: fmt.Sprintf("opcrew fences the machine of node %s, attempt %d", now.Node, now.Attempt)}, true
 	}
 	return kit.Event{}, false
 }

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
@@ -85,8 +84,8 @@ func TestAMachineIsNotFenced(t *testing.T) {
 			controlPlane(w.node("n2"))
 			pooltest.IsCordoned(w.node("n2"))
 		}, "one control plane machine at a time"},
-		"while too few nodes are healthy":             {func(w *world) { w.pool.Spec.Remediation.MinHealthy = ptr.To(intstr.FromInt32(4)) }, "requires 4"},
-		"while the share of healthy nodes is too low": {func(w *world) { w.pool.Spec.Remediation.MinHealthy = ptr.To(intstr.FromString("76%")) }, "requires 4"},
+		"while too few nodes are healthy":             {func(w *world) { w.pool.Spec.Remediation.MinHealthy = new(intstr.FromInt32(4)) }, "requires 4"},
+		"while the share of healthy nodes is too low": {func(w *world) { w.pool.Spec.Remediation.MinHealthy = new(intstr.FromString("76%")) }, "requires 4"},
 		"after another machine answered although it was off": {func(w *world) {
 			pooltest.HasTaint(nodesv1.FencedTaint, answered+"x", pooltest.NoSchedule)(w.node("n2"))
 		}, "machine of node n2 answered"},

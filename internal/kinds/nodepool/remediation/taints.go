@@ -134,6 +134,9 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
+// testOp is the name of a test operation.
+const testOp = "test"
+
 // test is a test operation, in which a nil value means that the path must not exist.
 type test struct {
 	Op    string `json:"op"`
@@ -142,17 +145,17 @@ type test struct {
 }
 
 func unchanged(node *corev1.Node) []any {
-	ops := []any{test{"test", "/metadata/uid", string(node.UID)}}
+	ops := []any{test{testOp, "/metadata/uid", string(node.UID)}}
 	if len(node.Spec.Taints) > 0 {
-		ops = append(ops, test{"test", "/spec/taints", node.Spec.Taints})
+		ops = append(ops, test{testOp, "/spec/taints", node.Spec.Taints})
 	} else {
-		ops = append(ops, test{"test", "/spec/taints", nil})
+		ops = append(ops, test{testOp, "/spec/taints", nil})
 	}
-	ops = append(ops, test{"test", "/status/nodeInfo/bootID", node.Status.NodeInfo.BootID})
+	ops = append(ops, test{testOp, "/status/nodeInfo/bootID", node.Status.NodeInfo.BootID})
 	for i, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			path := "/status/conditions/" + strconv.Itoa(i)
-			ops = append(ops, test{"test", path + "/type", c.Type}, test{"test", path + "/status", c.Status})
+			ops = append(ops, test{testOp, path + "/type", c.Type}, test{testOp, path + "/status", c.Status})
 		}
 	}
 	return ops
@@ -194,13 +197,13 @@ func withMarks(node *corev1.Node, m marks) []corev1.Taint {
 func events(node *corev1.Node, m marks) []kit.Event {
 	switch {
 	case strings.HasPrefix(m.fenced, answered):
-		return []kit.Event{{Warning: true, Reason: "FencedMachineRuns", Action: "Remediate",
+		return []kit.Event{{Warning: true, Reason: "FencedMachineRuns", Action: action,
 			Note: "The machine answers again and was not restarted, although the fence and powerStatus commands of its NodePool reported it as off; pods may have run twice"}}
 	case m.fenced != "":
-		return []kit.Event{{Warning: true, Reason: "MachineFenced", Action: "Remediate",
+		return []kit.Event{{Warning: true, Reason: "MachineFenced", Action: action,
 			Note: "There is evidence that the machine is off; its pods are deleted and run elsewhere"}}
 	case Fenced(node):
-		return []kit.Event{{Reason: "MachineReturned", Action: "Remediate",
+		return []kit.Event{{Reason: "MachineReturned", Action: action,
 			Note: "The machine was restarted, or its NodePool remediates it no longer; opcrew removed the taints of the fenced machine"}}
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestADeadMachineIsFencedAndItsTaintsGoWhenItReturns(t *testing.T) {
 	s.die(s.dead, "10.99.0.1", map[string]string{s.role(): ""})
 	s.create("true", "echo off")
 	s.awaitTaints(fencedAndOut)
-	p := s.await(nodesv1.NodePoolRemediation, "True Remediating", "Fenced: 1 node ("+s.dead+")")
+	p := s.await(nodesv1.NodePoolRemediation, "True Remediating", "Fenced: "+s.dead)
 	if p.Status.FencedNodes != 1 || len(p.Status.Remediation) != 1 || len(p.Status.Remediation[0].Evidence) != 4 {
 		t.Errorf("expected the status to show the evidence, got %+v", p.Status.RemediationStatus)
 	}

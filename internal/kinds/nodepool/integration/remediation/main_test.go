@@ -20,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
@@ -77,7 +76,7 @@ func (s *site) pool(fence, power string) *nodesv1.NodePool {
 	p := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: s.name}}
 	p.Spec.Labels = map[string]nodesv1.LabelValue{"tier": nodesv1.LabelValue(s.name)}
 	p.Spec.Remediation = &nodesv1.Remediation{
-		After: "1m", MinHealthy: ptr.To(intstr.FromInt32(1)), PauseSeconds: ptr.To[int64](10), MaxAttempts: ptr.To[int32](2),
+		After: "1m", MinHealthy: new(intstr.FromInt32(1)), PauseSeconds: new(int64(10)), MaxAttempts: new(int32(2)),
 		Fence:       nodesv1.RemediationCommand{Command: fence},
 		PowerStatus: nodesv1.RemediationCommand{Command: power},
 	}
