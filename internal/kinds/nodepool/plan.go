@@ -34,7 +34,7 @@ type decision struct {
 
 // Decide returns the conflicts of the NodePool with other owners, and what becomes of its MachineConfigPool.
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, _ time.Time) decision {
-	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), firewall: decideFirewall(pool, f.firewall)}
+	return decision{conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), firewall: decideFirewall(pool, f)}
 }
 
 // Plan declares the RuntimeClass and the MachineConfigPool of a NodePool. If the NodePool is being deleted and its
