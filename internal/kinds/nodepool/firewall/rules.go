@@ -53,7 +53,6 @@ func portsOf(p nodesv1.FirewallPort) nodefirewall.Ports {
 	if p.EndPort != nil {
 		last = *p.EndPort
 	}
-	//nolint:gosec // the CRD allows 1 to 65535
 	return nodefirewall.Ports{Protocol: cmp.Or(p.Protocol, nodefirewall.TCP), First: uint16(p.Port), Last: uint16(last)}
 }
 
