@@ -100,6 +100,8 @@ const (
 	// ReasonRulesRefused: a node of the pool restored its previous firewall rules, because it lost contact to the API
 	// server, or its kernel did not accept the new ones.
 	ReasonRulesRefused = "RulesRefused"
+	// ReasonRulesUndelivered: the operator cannot write the objects that firewall agents need.
+	ReasonRulesUndelivered = "RulesUndelivered"
 	// ReasonRulesTooLarge: the firewall rules with the addresses of all their sources do not fit into a ConfigMap.
 	ReasonRulesTooLarge = "RulesTooLarge"
 )

@@ -15,6 +15,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
+// ofFirewall is the key of refusals under which is why firewall rules cannot be delivered. No node has this name.
+const ofFirewall = "/firewall"
+
 // observeFirewall reads all pools and nodes, if the pool has a firewall, or had one.
 func (r *poolReconciler) observeFirewall(ctx context.Context, pool *nodesv1.NodePool) (firewall.World, error) {
 	if pool.Spec.Firewall == nil && pool.DeletionTimestamp == nil {
@@ -24,11 +27,11 @@ func (r *poolReconciler) observeFirewall(ctx context.Context, pool *nodesv1.Node
 }
 
 // decideFirewall judges what the nodes report about the rules of the pool; nil if the pool has no firewall.
-func decideFirewall(pool *nodesv1.NodePool, w firewall.World) *firewall.Judgement {
+func decideFirewall(pool *nodesv1.NodePool, f facts) *firewall.Judgement {
 	if pool.Spec.Firewall == nil {
 		return nil
 	}
-	judgement := w.Judge(pool)
+	judgement := f.firewall.Judge(pool, f.refusals[ofFirewall])
 	return &judgement
 }
 

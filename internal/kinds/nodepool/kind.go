@@ -115,7 +115,8 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err := setupPools(mgr, tools, refusals, gauges); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
 	}
-	if err := firewall.Setup(mgr, tools); err != nil {
+	undelivered := func(why string, pools []string) { refusals.set(ofFirewall, why, pools) }
+	if err := firewall.Setup(mgr, tools, undelivered); err != nil {
 		return fmt.Errorf("set up the firewall controller: %w", err)
 	}
 	return nil

@@ -40,7 +40,7 @@ type decision struct {
 func (r *poolReconciler) Decide(pool *nodesv1.NodePool, f facts, now time.Time) decision {
 	return decision{
 		conflicts: conflictsOf(pool.Name, f.nodes), config: decideConfig(pool, f.config), steps: decideSteps(pool, f.steps),
-		remedies: decideRemedies(pool, f, now), firewall: decideFirewall(pool, f.firewall),
+		remedies: decideRemedies(pool, f, now), firewall: decideFirewall(pool, f),
 	}
 }
 

@@ -128,7 +128,7 @@ func (n *Network) run(t *testing.T, space string, argv ...string) {
 
 func run(t *testing.T, input string, argv ...string) string {
 	t.Helper()
-	command := exec.Command(argv[0], argv[1:]...) //nolint:gosec // the test chose the program
+	command := exec.Command(argv[0], argv[1:]...)
 	command.Stdin = strings.NewReader(input)
 	out, err := command.CombinedOutput()
 	if err != nil {
@@ -168,7 +168,7 @@ func (h *Host) Serve(t *testing.T, port int) {
 			if err != nil {
 				return err
 			}
-			t.Cleanup(func() { l.Close() })
+			t.Cleanup(func() { _ = l.Close() })
 			go echo(l)
 		}
 		return nil

@@ -9,12 +9,14 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
+	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
 )
@@ -125,7 +127,7 @@ func TestTheConditionNamesNodesWithoutTheRules(t *testing.T) {
 	} {
 		w := worldOf([]*nodesv1.NodePool{pool}, test.node)
 		var conditions []metav1.Condition
-		w.Judge(pool).Report(condition.Set{Conditions: &conditions, Now: time.Now()})
+		w.Judge(pool, "").Report(condition.Set{Conditions: &conditions, Now: time.Now()})
 		got := meta.FindStatusCondition(conditions, nodesv1.NodePoolFirewallActive)
 		if got == nil || got.Status != test.status || got.Reason != test.reason || !strings.Contains(got.Message, test.words) {
 			t.Errorf("%s: expected %s %s with %q, got %+v", name, test.status, test.reason, test.words, got)
@@ -150,9 +152,33 @@ func TestRulesWithTooManyAddressesKeepThePreviousOnes(t *testing.T) {
 		t.Error("expected the previous rules to stay")
 	}
 	var conditions []metav1.Condition
-	w.Judge(pool).Report(condition.Set{Conditions: &conditions, Now: time.Now()})
+	w.Judge(pool, "").Report(condition.Set{Conditions: &conditions, Now: time.Now()})
 	if conditions[0].Reason != nodesv1.ReasonRulesTooLarge || !strings.Contains(conditions[0].Message, "name CIDRs") {
 		t.Errorf("expected the message to say what to write, got %+v", conditions[0])
+	}
+}
+
+func TestDocumentsAreDeletedBeforeAgentsAreWritten(t *testing.T) {
+	w := worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", walled(nodesv1.Firewall{}))})
+	w.documents = []string{"nodes", "pool-gold"}
+	if decide(w).stale {
+		t.Error("expected nothing to delete")
+	}
+	w.documents = append(w.documents, "pool-silver")
+	d := decide(w)
+	r := &reconciler{&kit.Tools{}}
+	plan := r.Plan(&corev1.ServiceAccount{}, w, d)
+	if !d.stale || len(plan.Children) != 2 || !plan.Stays(&appsv1.DaemonSet{}) {
+		t.Errorf("expected the ConfigMaps only, and agents that stay, got %d children", len(plan.Children))
+	}
+}
+
+func TestRulesThatCannotBeDeliveredAreReported(t *testing.T) {
+	pool := pooltest.Pool("gold", walled(nodesv1.Firewall{}))
+	var conditions []metav1.Condition
+	worldOf([]*nodesv1.NodePool{pool}).Judge(pool, "not on a Friday").Report(condition.Set{Conditions: &conditions, Now: time.Now()})
+	if conditions[0].Reason != nodesv1.ReasonRulesUndelivered || !strings.Contains(conditions[0].Message, "not on a Friday") {
+		t.Errorf("expected the reason, got %+v", conditions[0])
 	}
 }
 

@@ -27,12 +27,13 @@ type Judgement struct {
 	others           []string // nodes with another firewall
 	missing          []string // sources that do not exist
 	tooLarge         error
+	undelivered      string
 }
 
-// Judge compares the reports of a pool's members with its rules.
-func (w World) Judge(pool *nodesv1.NodePool) Judgement {
+// Judge compares the reports of a pool's members with its rules. undelivered is why the rules cannot be delivered.
+func (w World) Judge(pool *nodesv1.NodePool, undelivered string) Judgement {
 	text, err := nodefirewall.Encode(w.Rules(pool))
-	out := Judgement{missing: w.Missing(pool)}
+	out := Judgement{missing: w.Missing(pool), undelivered: undelivered}
 	if errors.Is(err, nodefirewall.ErrTooLarge) {
 		out.tooLarge = err
 	}
@@ -94,6 +95,8 @@ func (j Judgement) Report(set condition.Set) {
 	switch {
 	case j.tooLarge != nil:
 		set.False(kind, nodesv1.ReasonRulesTooLarge, j.tooLarge.Error()+"; name CIDRs instead of large pools. Nodes keep their previous rules")
+	case j.undelivered != "":
+		set.False(kind, nodesv1.ReasonRulesUndelivered, "Changes of the firewall cannot be delivered to the nodes: "+j.undelivered)
 	case len(j.refused) > 0:
 		set.False(kind, nodesv1.ReasonRulesRefused, fmt.Sprintf("%s refused the firewall rules and kept the previous ones: %s; change spec.firewall",
 			counted(len(j.refused)), examples(j.refused)))

@@ -6,17 +6,21 @@ package firewall
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
 )
@@ -31,10 +35,27 @@ type decision struct {
 	// documents by the names of their ConfigMaps. A frozen pool keeps the one that it has.
 	documents map[string]string
 	frozen    map[string]bool
+	// stale is set if a ConfigMap must be deleted. That comes before all writes of agents, so that ports are opened
+	// again even if the API server refuses the DaemonSet.
+	stale bool
 }
 
-// Observe reads all pools and nodes from the cache.
-func (r *reconciler) Observe(ctx context.Context, _ *corev1.ServiceAccount) (World, error) { return Read(ctx, r.Client) }
+// Observe reads all pools, nodes and documents from the cache.
+func (r *reconciler) Observe(ctx context.Context, _ *corev1.ServiceAccount) (World, error) {
+	w, err := Read(ctx, r.Client)
+	if err != nil {
+		return w, err
+	}
+	list := &corev1.ConfigMapList{}
+	err = r.Client.List(ctx, list, client.InNamespace(nodefirewall.Namespace), client.HasLabels{nodefirewall.Label}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return w, fmt.Errorf("list the ConfigMaps of firewall agents: %w", err)
+	}
+	for i := range list.Items {
+		w.documents = append(w.documents, list.Items[i].Name)
+	}
+	return w, nil
+}
 
 // Read reads all pools and nodes.
 func Read(ctx context.Context, reader client.Reader) (World, error) {
@@ -53,7 +74,9 @@ func Read(ctx context.Context, reader client.Reader) (World, error) {
 }
 
 // Decide computes the documents. Agents run while a pool has a firewall, or a node still reports rules of one.
-func (r *reconciler) Decide(_ *corev1.ServiceAccount, w World, _ time.Time) decision { return decide(w) }
+func (r *reconciler) Decide(_ *corev1.ServiceAccount, w World, _ time.Time) decision {
+	return decide(w)
+}
 
 func decide(w World) decision {
 	d := decision{documents: map[string]string{}, frozen: map[string]bool{}}
@@ -76,6 +99,10 @@ func decide(w World) decision {
 	if text, err := nodefirewall.Encode(w.addresses()); d.agents && err == nil {
 		d.documents[nodefirewall.NodesMap] = text
 	}
+	d.stale = slices.ContainsFunc(w.documents, func(name string) bool {
+		_, declared := d.documents[name]
+		return !declared && !d.frozen[name]
+	})
 	return d
 }
 
@@ -93,7 +120,10 @@ func (w World) reported() bool {
 func (r *reconciler) Plan(account *corev1.ServiceAccount, _ World, d decision) kit.Plan {
 	plan := kit.Plan{
 		Prune: []client.ObjectList{&corev1.ConfigMapList{}, &appsv1.DaemonSetList{}},
-		Stays: func(object client.Object) bool { return d.frozen[object.GetName()] },
+		Stays: func(object client.Object) bool {
+			_, agents := object.(*appsv1.DaemonSet)
+			return agents && d.stale || d.frozen[object.GetName()]
+		},
 	}
 	if account.DeletionTimestamp != nil {
 		return kit.Plan{}
@@ -101,12 +131,37 @@ func (r *reconciler) Plan(account *corev1.ServiceAccount, _ World, d decision) k
 	for _, name := range sortedKeys(d.documents) {
 		plan.Children = append(plan.Children, ensure.Child{Object: document(name, d.documents[name])})
 	}
-	if d.agents {
+	if d.agents && !d.stale {
 		plan.Children = append(plan.Children, ensure.Child{
 			Object: daemonSet(r.AgentImage), Security: guard.NodeAgent, Trust: guard.Trust{All: true},
 		})
 	}
 	return plan
+}
+
+// obstacle returns why the rules could not be delivered; "" if they were, or if the loop tries again by itself.
+func obstacle(done kit.Outcome) string {
+	if done.Err != nil && !ensure.Outdated(done.Err) {
+		return done.Err.Error()
+	}
+	const kind = "Delivered"
+	var scratch []metav1.Condition
+	done.ReportChildren(condition.Set{Conditions: &scratch, Now: done.Now}, kind)
+	if c := meta.FindStatusCondition(scratch, kind); c != nil && c.Status == metav1.ConditionFalse {
+		return c.Message
+	}
+	return ""
+}
+
+// concerned returns the names of the pools whose status shows an obstacle.
+func (w World) concerned() []string {
+	var out []string
+	for _, pool := range w.Pools {
+		if pool.Spec.Firewall != nil {
+			out = append(out, pool.Name)
+		}
+	}
+	return out
 }
 
 // Report does nothing: the status of each NodePool shows what its nodes report.

@@ -19,6 +19,8 @@ import (
 type World struct {
 	Pools []*nodesv1.NodePool
 	Nodes []corev1.Node
+	// documents are the names of the ConfigMaps that agents read. Only the reconciler of this package reads them.
+	documents []string
 }
 
 // Rules returns the rules of a pool for the agents of its members.
@@ -36,7 +38,9 @@ func (w World) rule(r *nodesv1.FirewallRule) nodefirewall.Rule {
 	for _, source := range r.From {
 		out.From = append(out.From, w.source(source)...)
 	}
-	slices.SortFunc(out.From, func(a, b netip.Prefix) int { return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits())) })
+	slices.SortFunc(out.From, func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	})
 	out.From = slices.Compact(out.From)
 	for _, p := range r.Ports {
 		out.Ports = append(out.Ports, portsOf(p))
@@ -49,7 +53,6 @@ func portsOf(p nodesv1.FirewallPort) nodefirewall.Ports {
 	if p.EndPort != nil {
 		last = *p.EndPort
 	}
-	//nolint:gosec // the CRD allows 1 to 65535
 	return nodefirewall.Ports{Protocol: cmp.Or(p.Protocol, nodefirewall.TCP), First: uint16(p.Port), Last: uint16(last)}
 }
 

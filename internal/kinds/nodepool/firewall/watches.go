@@ -47,12 +47,16 @@ func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{&corev1.ConfigMap{}: ours, &appsv1.DaemonSet{}: ours, &corev1.ServiceAccount{}: ours}
 }
 
-// Setup adds the reconciler to the manager.
-func Setup(mgr ctrl.Manager, tools *kit.Tools) error {
+// Setup adds the reconciler to the manager. It reports why rules cannot be delivered, and to which pools that matters; an
+// empty reason means success.
+func Setup(mgr ctrl.Manager, tools *kit.Tools, report func(why string, pools []string)) error {
 	loop := &kit.Loop[*corev1.ServiceAccount, World, decision]{
 		Tools: tools,
 		New:   func() *corev1.ServiceAccount { return &corev1.ServiceAccount{} },
 		Kind:  &reconciler{tools},
+		After: func(_ *corev1.ServiceAccount, w World, _ decision, done kit.Outcome) {
+			report(obstacle(done), w.concerned())
+		},
 	}
 	account := predicate.NewPredicateFuncs(func(object client.Object) bool {
 		return object.GetNamespace() == nodefirewall.Namespace && object.GetName() == nodefirewall.Name
