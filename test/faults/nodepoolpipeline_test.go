@@ -239,13 +239,17 @@ func stepsRunOnce(before, _ faults.View, e faults.Event) error {
 // nodesJoinAfterTheirSteps holds if a member loses the taint only after step two has succeeded on it.
 func nodesJoinAfterTheirSteps(before, after faults.View, e faults.Event) error {
 	was, now, err := nodeBeforeAndAfter(before, after, e)
-	if was == nil || err != nil || !carriesJoining(was) || carriesJoining(now) || now.Labels["node-role.kubernetes.io/gold"] != "" {
+	if was == nil || err != nil || !carriesJoining(was) || carriesJoining(now) || leavesGold(before, now) {
 		return err
 	}
-	if _, member := now.Labels["node-role.kubernetes.io/gold"]; !member {
-		return nil
-	}
 	return succeeded(before, now.Name, "two")
+}
+
+// leavesGold reports whether a node is no member of the pool, or the pool is being deleted.
+func leavesGold(v faults.View, n *corev1.Node) bool {
+	_, member := n.Labels["node-role.kubernetes.io/gold"]
+	pool := &nodesv1.NodePool{}
+	return !member || v.Get("gold", pool) != nil || pool.DeletionTimestamp != nil
 }
 
 // nodesLeaveAfterTheirSteps holds if a node loses the label of the pool only after step bye has succeeded on it.

@@ -34,11 +34,16 @@ func (r *reconciler) ofItsPool(ctx context.Context, a *egov1.Activity) (*run.Obs
 	if err := r.Live.Get(ctx, types.NamespacedName{Name: name}, pool); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("read NodePool %s: %w", name, err)
 	}
-	who := &egov1.Requester{}
-	err := json.Unmarshal([]byte(pool.Annotations[common.RequesterAnnotation]), who)
-	if err != nil || a.Labels[common.OwnerLabel] != string(pool.UID) || !equality.Semantic.DeepEqual(who, a.Spec.Requester) {
+	if a.Labels[common.OwnerLabel] != string(pool.UID) || !decides(a.Spec.Requester, pool) {
 		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden,
 			Message: "the requester of this run is not the user who decides about the pipelines of NodePool " + name + ", to which the run belongs"}, nil
 	}
 	return nil, nil
+}
+
+// decides reports whether the API server recorded this user as the one who decides what runs on the nodes of a pool.
+func decides(who *egov1.Requester, pool *metav1.PartialObjectMetadata) bool {
+	recorded := &egov1.Requester{}
+	err := json.Unmarshal([]byte(pool.Annotations[common.RequesterAnnotation]), recorded)
+	return err == nil && equality.Semantic.DeepEqual(recorded, who)
 }

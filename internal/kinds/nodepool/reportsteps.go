@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
@@ -45,7 +47,10 @@ func reportSteps(set condition.Set, pool *nodesv1.NodePool, d stepDecision, done
 	const kind = nodesv1.NodePoolPipelines
 	pool.Status.PipelineStatus = pipelineStatus(d.runs)
 	s := pool.Status.PipelineStatus
-	blocked := obstacle(set, kind, done)
+	var blocked *metav1.Condition
+	if len(done.Results) > 0 || done.Err != nil { // otherwise the previous condition would look like an obstacle
+		blocked = obstacle(set, kind, done)
+	}
 	switch {
 	case pool.Spec.OnJoin == nil && pool.Spec.OnLeave == nil && len(d.runs) == 0:
 		set.Remove(kind)

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
@@ -70,7 +69,7 @@ func timeout(seconds int64) pooltest.PoolOption {
 	return func(p *nodesv1.NodePool) {
 		for _, pipeline := range []*nodesv1.Pipeline{p.Spec.OnJoin, p.Spec.OnLeave} {
 			if pipeline != nil {
-				pipeline.TimeoutSeconds = ptr.To(seconds)
+				pipeline.TimeoutSeconds = new(seconds)
 			}
 		}
 	}

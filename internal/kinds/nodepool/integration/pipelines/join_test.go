@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/test/testenv"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
@@ -37,8 +38,13 @@ func TestANodeCarriesTheTaintFromItsCreationUntilItHasJoined(t *testing.T) {
 	if joining(other) {
 		t.Error("expected no taint on a node that is not in the pool")
 	}
+	mark := env.Audit.Mark(t)
 	name := s.nodes(1, map[string]string{s.role(): ""})[0]
 	s.joined(name)
+	accepted := func(c testenv.Call) bool { return c.Code < 400 } // Kubernetes changes the taints of a new node, too
+	if writes := env.Calls(t, mark).Writes().On("nodes").Named("", name).Where(accepted); len(writes) != 2 {
+		t.Errorf("expected a node to be written when it begins to join and when it has joined, got:\n%s", writes)
+	}
 	all := s.awaitSteps(name+" join step-1 1: Succeeded", name+" join step-2 1: Succeeded")
 	for step, a := range all {
 		if a.Spec.Requester == nil || !strings.Contains(s.get().Annotations["opcrew.io/requester"], a.Spec.Requester.Username) || a.Spec.Placement != "Repair" {
