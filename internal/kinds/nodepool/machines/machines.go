@@ -1,0 +1,117 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package machines finds out whether nodes are in the network segments of a NodePool and have its instance types. It has
+// no side effects. Package nodepool reports the result.
+package machines
+
+import (
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+)
+
+// Result is what the machines of a NodePool's nodes show.
+type Result struct {
+	// Reason is the first requirement that nodes do not meet; empty if there is none. Remedy is what to do.
+	Reason, Remedy string
+	// Wrong are the nodes that do not meet it, and First is what is wrong with the first of them.
+	Wrong []string
+	First string
+	// Silent are nodes that do not report what must be known.
+	Silent []string
+}
+
+// finding is what a node reports about its machine: whether it is known, and what is wrong; "" if nothing is.
+type finding struct {
+	known bool
+	wrong string
+}
+
+// Checked reports whether a NodePool has requirements for the machines of its nodes.
+func Checked(pool *nodesv1.NodePool) bool { return len(segmentsOf(pool)) > 0 || len(typesOf(pool)) > 0 }
+
+// Verify compares nodes with the requirements of a NodePool.
+func Verify(pool *nodesv1.NodePool, nodes []*corev1.Node) Result {
+	segments, types := segmentsOf(pool), typesOf(pool)
+	out := Result{Reason: nodesv1.ReasonSegmentMismatch, Remedy: "correct spec.cidrs, or remove the node from the pool"}
+	if out.examine(nodes, func(n *corev1.Node) finding { return inSegments(n, segments) }); len(out.Wrong) > 0 {
+		return out
+	}
+	out.Reason, out.Remedy = nodesv1.ReasonInstanceTypeMismatch, "correct spec.machine.instanceTypes, or remove the node from the pool"
+	if out.examine(nodes, func(n *corev1.Node) finding { return ofType(n, types) }); len(out.Wrong) > 0 {
+		return out
+	}
+	return Result{Silent: slices.Compact(slices.Sorted(slices.Values(out.Silent)))}
+}
+
+// examine adds the nodes with a wrong machine, and those that report nothing.
+func (r *Result) examine(nodes []*corev1.Node, find func(*corev1.Node) finding) {
+	for _, n := range nodes {
+		switch f := find(n); {
+		case f.wrong != "":
+			if r.Wrong = append(r.Wrong, n.Name); r.First == "" {
+				r.First = f.wrong
+			}
+		case !f.known:
+			r.Silent = append(r.Silent, n.Name)
+		}
+	}
+}
+
+// segmentsOf returns spec.cidrs. The CRD has already validated them.
+func segmentsOf(pool *nodesv1.NodePool) []netip.Prefix {
+	var out []netip.Prefix
+	for _, cidr := range pool.Spec.CIDRs {
+		if p, err := netip.ParsePrefix(string(cidr)); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func typesOf(pool *nodesv1.NodePool) []nodesv1.InstanceType {
+	if pool.Spec.Machine == nil {
+		return nil
+	}
+	return pool.Spec.Machine.InstanceTypes
+}
+
+// inSegments finds out whether each internal address of a node is in a segment of its IP family. It ignores addresses
+// of an IP family that has no segment.
+func inSegments(node *corev1.Node, segments []netip.Prefix) finding {
+	f := finding{known: len(segments) == 0}
+	for _, a := range node.Status.Addresses {
+		address, err := netip.ParseAddr(a.Address)
+		if a.Type != corev1.NodeInternalIP || err != nil {
+			continue
+		}
+		address = address.Unmap()
+		family := slices.DeleteFunc(slices.Clone(segments), func(p netip.Prefix) bool { return p.Addr().Is4() != address.Is4() })
+		if len(family) == 0 {
+			continue
+		}
+		f.known = true
+		if !slices.ContainsFunc(family, func(p netip.Prefix) bool { return p.Contains(address) }) {
+			return finding{true, "has the address " + a.Address + ", which is in none of the segments in spec.cidrs"}
+		}
+	}
+	return f
+}
+
+// ofType finds out whether a node has one of the instance types.
+func ofType(node *corev1.Node, types []nodesv1.InstanceType) finding {
+	found := node.Labels[corev1.LabelInstanceTypeStable]
+	switch {
+	case len(types) == 0:
+		return finding{known: true}
+	case found == "":
+		return finding{}
+	case !slices.Contains(types, nodesv1.InstanceType(found)):
+		return finding{true, "has the instance type " + found + ", which is not in spec.machine.instanceTypes"}
+	}
+	return finding{known: true}
+}
