@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -16,44 +17,78 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
-// load contains the highest resource use of the operator's data layer (its Deployment for etcd, Redis and memcached)
-// during a period, and the longest time that it took to carry out an edit.
+// policies are values of a setting of Redis that the operator changes while a server runs.
+var policies = []string{"allkeys-lru", "allkeys-lfu", "allkeys-random"}
+
+// load contains the highest resource use of one layer of the operator (its Deployment) during a period, and the longest
+// time that it took to carry out an edit.
 type load struct {
-	memory               uint64
-	goroutines, restarts int
-	reaction             time.Duration
+	memory     uint64
+	goroutines int
+	reaction   time.Duration
 }
 
-// measure reads the metrics of the data layer's leader once per second. About every ten seconds, it also edits the
-// test's Redis cluster and measures how long the operator takes to carry out the edit.
-func (r *redisTest) measure(t *testing.T, when string, during time.Duration) load {
+// loads contains the load of each layer that was measured, and how often containers of the operator have restarted.
+type loads struct {
+	layers   map[string]load
+	restarts int
+}
+
+// measure reads the metrics of the leaders once per second. About every ten seconds, it also edits an object of each
+// layer and measures how long the operator takes to carry out the edit.
+func (h *hostileTest) measure(t *testing.T, when string, during time.Duration) loads {
 	t.Helper()
-	var most load
-	token := r.metricsToken(t)
-	pod := r.leader(t, dataLayer)
+	out := loads{layers: map[string]load{}}
+	edits := map[string]func(*testing.T) time.Duration{dataLayer: h.redisReaction, applicationsLayer: h.diva.reaction}
+	token := h.metricsToken(t)
 	for i, end := 0, time.Now().Add(during); time.Now().Before(end); i++ {
-		memory, goroutines := r.metrics(t, pod, token)
-		most.memory, most.goroutines = max(most.memory, memory), max(most.goroutines, goroutines)
-		if i%10 == 0 {
-			most.reaction = max(most.reaction, r.reaction(t, i))
+		for layer, edit := range edits {
+			most := h.sample(t, layer, token, out.layers[layer])
+			if i%10 == 0 {
+				most.reaction = max(most.reaction, edit(t))
+			}
+			out.layers[layer] = most
 		}
 		time.Sleep(time.Second)
 	}
-	most.restarts = r.restarts(t)
-	t.Logf("%s: memory %d MiB, goroutines %d, restarts %d, slowest reaction %s", when, most.memory>>20, most.goroutines, most.restarts, most.reaction.Round(time.Millisecond))
+	out.restarts = h.restarts(t)
+	for layer, most := range out.layers {
+		t.Logf("%s, layer %s: memory %d MiB, goroutines %d, slowest reaction %s", when, layer, most.memory>>20, most.goroutines, most.reaction.Round(time.Millisecond))
+	}
+	return out
+}
+
+// sample reads the metrics of a layer's leader, and returns the larger values.
+func (h *hostileTest) sample(t *testing.T, layer, token string, most load) load {
+	t.Helper()
+	memory, goroutines := h.metrics(t, h.leader(t, layer), token)
+	most.memory, most.goroutines = max(most.memory, memory), max(most.goroutines, goroutines)
 	return most
 }
 
-// reaction edits the test's Redis cluster, and returns how long the operator takes to carry out the edit.
-func (r *redisTest) reaction(t *testing.T, i int) time.Duration {
+// redisReaction edits the test's Redis cluster, and returns how long the operator takes to bring the new setting to all
+// servers.
+func (h *hostileTest) redisReaction(t *testing.T) time.Duration {
 	t.Helper()
-	began := time.Now()
-	r.patch(t, fmt.Sprintf(`{"redisConfig":{"slowlog-max-len":"%d"}}`, 100+i+began.Second()))
-	r.await(t, 3)
+	began, policy := time.Now(), policies[h.edits%len(policies)]
+	h.edits++
+	h.patch(t, fmt.Sprintf(`{"redisConfig":{"maxmemory-policy":%q}}`, policy))
+	eventually.True(t, 5*time.Minute, "all servers have the policy "+policy, func() error {
+		return h.servers.ForEachShard(t.Context(), func(ctx context.Context, server *goredis.Client) error {
+			memory, err := server.Info(ctx, "memory").Result()
+			if err == nil && !strings.Contains(memory, "maxmemory_policy:"+policy+"\r") {
+				err = fmt.Errorf("%s does not have it", server)
+			}
+			return err
+		})
+	})
 	return time.Since(began)
 }
 

@@ -1,18 +1,16 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command hostilestore acts as redis-server or as etcd, depending on the name under which it runs. It connects each
-// client to a random server of package hostiletest. Each of these servers sends a different type of wrong response.
+// Command hostilestore acts as redis-server, etcd, memcached or sshd, depending on the name under which it runs. It
+// connects each client to a random server of package hostiletest. Each of these servers sends a different type of wrong
+// response. Under the names of programs whose output opcrew or the kubelet reads, it writes wrong or endless output.
 // Tests run the command in pods of the local cluster.
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"log"
-	"maps"
-	"math/rand/v2"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,8 +20,12 @@ import (
 	"github.com/opcrew/opcrew/internal/stores/hostiletest"
 )
 
-// etcdAddress is the address on which clients expect etcd to listen.
-const etcdAddress = ":2379"
+const (
+	// etcdAddress is the address on which clients expect etcd to listen.
+	etcdAddress = ":2379"
+	// sshAddress is the address of sshd. Users other than root may listen on it.
+	sshAddress = ":2222"
+)
 
 // listenPort matches the line of redis.conf that sets the port.
 var listenPort = regexp.MustCompile(`(?m)^port (\d+)$`)
@@ -35,9 +37,23 @@ func main() {
 }
 
 func run(name string, args []string) error {
-	switch {
-	case name == "etcd":
+	switch name {
+	case "etcd":
 		return serve(etcdAddress, hosts(hostiletest.ServeEtcd()))
+	case "memcached":
+		return memcached(args)
+	case "sshd":
+		return sshd(args)
+	case "opcrew-agent":
+		return agent(args)
+	case "memcached_exporter":
+		return exporter()
+	}
+	return redis(name, args)
+}
+
+func redis(name string, args []string) error {
+	switch {
 	case len(args) != 1:
 		return fmt.Errorf("usage: %s --version | FILE", name)
 	case args[0] == "--version":
@@ -55,6 +71,23 @@ func run(name string, args []string) error {
 	return serve(":"+string(port[1]), hostiletest.ServeRedis())
 }
 
+func memcached(args []string) error {
+	i := slices.Index(args, "-p")
+	if i < 0 || i+1 == len(args) {
+		return errors.New("usage: memcached -p PORT")
+	}
+	return serve(":"+args[i+1], hostiletest.ServeMemcached())
+}
+
+// sshd also runs where an image of a Diva must only end, such as the one with extra files.
+func sshd(args []string) error {
+	if slices.Contains(args, "-V") {
+		fmt.Println("OpenSSH_10.0")
+		return nil
+	}
+	return serve(sshAddress, hostiletest.ServeSSH())
+}
+
 // hosts returns the host and port of each URL.
 func hosts(urls map[string]string) map[string]string {
 	out := map[string]string{}
@@ -64,39 +97,4 @@ func hosts(urls map[string]string) map[string]string {
 		}
 	}
 	return out
-}
-
-// serve listens on an address. It connects each client to a random server, and logs the name of this server. With a
-// fixed order of the servers, the first client after each restart of the pod would get the same server.
-func serve(address string, servers map[string]string) error {
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return err
-	}
-	names := slices.Sorted(maps.Keys(servers))
-	for {
-		client, err := listener.Accept()
-		if err != nil {
-			return err
-		}
-		name := names[rand.IntN(len(names))]
-		log.Printf("%s gets: %s", client.RemoteAddr(), name)
-		go connect(client, servers[name])
-	}
-}
-
-// connect copies bytes between a client and a server until one of them closes its connection.
-func connect(client net.Conn, address string) {
-	defer client.Close()
-	server, err := net.Dial("tcp", address)
-	if err != nil {
-		log.Print(err)
-		return
-	}
-	defer server.Close()
-	go func() {
-		_, _ = io.Copy(server, client)
-		_ = server.Close()
-	}()
-	_, _ = io.Copy(client, server)
 }
