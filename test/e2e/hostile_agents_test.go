@@ -132,10 +132,10 @@ func wantShort(t *testing.T, name string, conditions []metav1.Condition) {
 }
 
 // reaction edits the test's Diva, and returns how long the operator takes to carry out the edit. No pod restarts.
-func (d *divaTest) reaction(t *testing.T, i int) time.Duration {
+func (d *divaTest) reaction(t *testing.T) time.Duration {
 	t.Helper()
 	began, service := time.Now(), &corev1.Service{}
-	protocol := fmt.Sprintf("example.com/v%d", began.Unix()+int64(i))
+	protocol := fmt.Sprintf("example.com/v%d", began.Unix())
 	d.kubectl(t, "patch", "-n", d.ns, "dv/"+articleDiva, "--type=merge", "-p", `{"spec":{"manager":{"ports":[{"name":"http","port":80,"targetPort":8080,"appProtocol":"`+protocol+`"}]}}}`)
 	eventually.True(t, 5*time.Minute, "the Service has the protocol "+protocol, func() error {
 		err := d.Get(t.Context(), client.ObjectKey{Namespace: d.ns, Name: articleDiva + "-manager"}, service)

@@ -29,7 +29,9 @@ const (
 // of the applications layer.
 type hostileTest struct {
 	*redisTest
-	diva *divaTest
+	servers *redisClient
+	diva    *divaTest
+	edits   int // of the Redis cluster
 }
 
 // A tenant runs images whose servers send strings that do not fit into memory, endless lists, thousands of members, or
@@ -39,7 +41,8 @@ func TestServersThatLieHarmNeitherTheOperatorNorOtherClusters(t *testing.T) {
 	if err := cachev1alpha1.AddToScheme(clientgoscheme.Scheme); err != nil {
 		t.Fatal(err)
 	}
-	h := &hostileTest{newRedisTest(t, ""), newDivaTest(t)}
+	r := newRedisTest(t, "")
+	h := &hostileTest{redisTest: r, servers: r.client(t), diva: newDivaTest(t)}
 	h.diva.awaitReady(t, 2)
 	h.hostileImages(t)
 	audit := h.audit(t)

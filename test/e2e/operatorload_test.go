@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -16,9 +17,15 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
+
+// policies are values of a setting of Redis that the operator changes while a server runs.
+var policies = []string{"allkeys-lru", "allkeys-lfu", "allkeys-random"}
 
 // load contains the highest resource use of one layer of the operator (its Deployment) during a period, and the longest
 // time that it took to carry out an edit.
@@ -39,13 +46,13 @@ type loads struct {
 func (h *hostileTest) measure(t *testing.T, when string, during time.Duration) loads {
 	t.Helper()
 	out := loads{layers: map[string]load{}}
-	edits := map[string]func(*testing.T, int) time.Duration{dataLayer: h.reaction, applicationsLayer: h.diva.reaction}
+	edits := map[string]func(*testing.T) time.Duration{dataLayer: h.redisReaction, applicationsLayer: h.diva.reaction}
 	token := h.metricsToken(t)
 	for i, end := 0, time.Now().Add(during); time.Now().Before(end); i++ {
 		for layer, edit := range edits {
 			most := h.sample(t, layer, token, out.layers[layer])
 			if i%10 == 0 {
-				most.reaction = max(most.reaction, edit(t, i))
+				most.reaction = max(most.reaction, edit(t))
 			}
 			out.layers[layer] = most
 		}
@@ -66,12 +73,22 @@ func (h *hostileTest) sample(t *testing.T, layer, token string, most load) load 
 	return most
 }
 
-// reaction edits the test's Redis cluster, and returns how long the operator takes to carry out the edit.
-func (r *redisTest) reaction(t *testing.T, i int) time.Duration {
+// redisReaction edits the test's Redis cluster, and returns how long the operator takes to bring the new setting to all
+// servers.
+func (h *hostileTest) redisReaction(t *testing.T) time.Duration {
 	t.Helper()
-	began := time.Now()
-	r.patch(t, fmt.Sprintf(`{"redisConfig":{"slowlog-max-len":"%d"}}`, 100+i+began.Second()))
-	r.await(t, 3)
+	began, policy := time.Now(), policies[h.edits%len(policies)]
+	h.edits++
+	h.patch(t, fmt.Sprintf(`{"redisConfig":{"maxmemory-policy":%q}}`, policy))
+	eventually.True(t, 5*time.Minute, "all servers have the policy "+policy, func() error {
+		return h.servers.ForEachShard(t.Context(), func(ctx context.Context, server *goredis.Client) error {
+			memory, err := server.Info(ctx, "memory").Result()
+			if err == nil && !strings.Contains(memory, "maxmemory_policy:"+policy+"\r") {
+				err = fmt.Errorf("%s does not have it", server)
+			}
+			return err
+		})
+	})
 	return time.Since(began)
 }
 
