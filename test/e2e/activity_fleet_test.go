@@ -6,13 +6,18 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
+	"github.com/opcrew/opcrew/test/testenv/eventually"
 )
 
 // onHosts makes an Activity run on several nodes.
@@ -72,9 +77,11 @@ func TestAFleetOfRealHostsSurvivesRestartsOfTheOperator(t *testing.T) {
 	most := intstr.FromInt32(2)
 	hosts := nodesOf(3)
 	hosts.MaxUnavailable = &most
-	c.run(t, "upgrade", "echo ran >> "+log+"$(hostname); sleep 5", onHosts(hosts))
+	c.run(t, "upgrade", "echo ran >> "+log+"$(hostname); sleep 15", onHosts(hosts))
 	for range 3 {
-		c.killAtOnce(t, c.acting(t))
+		pod := c.acting(t)
+		c.killAtOnce(t, pod)
+		c.awaitRestart(t, pod)
 	}
 	c.waitOperator(t, "machines")
 	c.await(t, "upgrade", egov1.StateSucceeded)
@@ -89,4 +96,19 @@ func TestAFleetOfRealHostsSurvivesRestartsOfTheOperator(t *testing.T) {
 	if left := c.kubectl(t, "get", "pods", "-n", "opcrew-activities", "-l", "opcrew.io/owner="+string(child.UID), "-o", "name"); left != "" {
 		t.Errorf("expected no pod to be left, got %s", left)
 	}
+}
+
+// awaitRestart waits until a killed container runs again. For some seconds its pod still shows the killed process.
+func (c *chores) awaitRestart(t *testing.T, killed *corev1.Pod) {
+	t.Helper()
+	eventually.True(t, 2*time.Minute, killed.Name+" restarts", func() error {
+		pod := &corev1.Pod{}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(killed), pod); err != nil {
+			return err
+		}
+		if s := pod.Status.ContainerStatuses[0]; s.RestartCount == killed.Status.ContainerStatuses[0].RestartCount || s.State.Running == nil {
+			return fmt.Errorf("it has restarted %d times", s.RestartCount)
+		}
+		return nil
+	})
 }

@@ -40,14 +40,14 @@ metadata: {name: net-%[1]s, namespace: %[2]s, labels: {app: net}}
 spec:
   nodeName: %[1]s
   hostNetwork: true
-  terminationGracePeriodSeconds: 0
+  terminationGracePeriodSeconds: 2 # with 0 the address would stay
   tolerations: [{operator: Exists}]
   containers:
   - name: shell
     image: busybox:1.35
     command: [sh, -c, "ip -6 address replace %[3]s/64 dev eth0 nodad; exec httpd -f -p 8080 -h /tmp"]
     securityContext: {privileged: true}
-    lifecycle: {preStop: {exec: {command: [ip, -6, address, del, %[3]s/64, dev, eth0]}}}
+    lifecycle: {preStop: {exec: {command: [ip, "-6", address, del, %[3]s/64, dev, eth0]}}}
 `
 
 func newWalls(t *testing.T, c *cluster) *walls {
