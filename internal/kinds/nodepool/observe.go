@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
@@ -22,9 +21,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
-
-// pageSize is the number of objects per page in lists from the API server.
-const pageSize = 500
 
 // poolReconciler reconciles NodePools: their RuntimeClass, status and finalizer. It never writes a Node.
 type poolReconciler struct {
@@ -73,16 +69,7 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 	if f.class, err = r.runtimeClass(ctx, pool.Name); err != nil {
 		return f, err
 	}
-	if f.config, err = r.observeConfig(ctx, pool); err != nil {
-		return f, err
-	}
-	if f.steps, err = r.observeSteps(ctx, pool, f.nodes); err != nil {
-		return f, err
-	}
-	if f.remedies, err = r.observeRemedies(ctx, pool, f); err != nil {
-		return f, err
-	}
-	if f.firewall, err = r.observeFirewall(ctx, pool); err != nil {
+	if err := r.observeFeatures(ctx, pool, &f); err != nil {
 		return f, err
 	}
 	if pool.DeletionTimestamp != nil && len(f.nodes) == 0 {
@@ -90,16 +77,38 @@ func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (f
 			return f, err
 		}
 	}
-	if !nodestate.Frozen(pool) || pool.DeletionTimestamp != nil {
-		return f, nil
+	return f, r.observePreview(ctx, pool, &f)
+}
+
+// observeFeatures reads what the optional parts of a NodePool need. It reads nothing for parts that are not set.
+func (r *poolReconciler) observeFeatures(ctx context.Context, pool *nodesv1.NodePool, f *facts) error {
+	var err error
+	if f.config, err = r.observeConfig(ctx, pool); err != nil {
+		return err
 	}
+	if f.steps, err = r.observeSteps(ctx, pool, f.nodes); err != nil {
+		return err
+	}
+	if f.remedies, err = r.observeRemedies(ctx, pool, *f); err != nil {
+		return err
+	}
+	f.firewall, err = r.observeFirewall(ctx, pool)
+	return err
+}
+
+// observePreview reads what the preview of a NodePool that is paused or in dry run needs.
+func (r *poolReconciler) observePreview(ctx context.Context, pool *nodesv1.NodePool, f *facts) error {
+	if !nodestate.Frozen(pool) || pool.DeletionTimestamp != nil {
+		return nil
+	}
+	var err error
 	if f.preview, err = r.members(ctx, pool, thaw(pool, f.pools)); err != nil {
-		return f, err
+		return err
 	}
 	if nodestate.DryRun(pool) && evicts(pool) {
 		f.pods, err = r.livePods(ctx)
 	}
-	return f, err
+	return err
 }
 
 func (r *poolReconciler) members(ctx context.Context, pool *nodesv1.NodePool, pools []*nodesv1.NodePool) ([]*member, error) {
@@ -148,51 +157,6 @@ func (r *poolReconciler) runtimeClass(ctx context.Context, name string) (*nodev1
 		return nil, fmt.Errorf("read RuntimeClass %s: %w", name, err)
 	}
 	return class, nil
-}
-
-// heldLive counts the nodes whose ledger annotation names the NodePool, according to the API server. If opcrew trusted
-// a stale cache and released a deleted pool, the settings of the pool would stay on nodes forever.
-func (r *poolReconciler) heldLive(ctx context.Context, pool string) (int, error) {
-	count := 0
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	for {
-		if err := r.Live.List(ctx, list, client.Limit(pageSize), client.Continue(list.Continue)); err != nil {
-			return 0, fmt.Errorf("list nodes at the API server: %w", err)
-		}
-		for i := range list.Items {
-			node := &corev1.Node{ObjectMeta: list.Items[i].ObjectMeta}
-			if nodestate.LedgerOf(node).Mentions(pool) {
-				count++
-			}
-		}
-		if list.Continue == "" {
-			return count, nil
-		}
-	}
-}
-
-// livePods reads all pods from the API server, page by page, and keeps the fields that a preview needs. opcrew does not
-// cache pods for this kind, because only a dry run with a NoExecute taint needs them.
-func (r *poolReconciler) livePods(ctx context.Context) ([]corev1.Pod, error) {
-	var pods []corev1.Pod
-	list := &corev1.PodList{}
-	for {
-		if err := r.Live.List(ctx, list, client.Limit(pageSize), client.Continue(list.Continue)); err != nil {
-			return nil, fmt.Errorf("list pods: %w", err)
-		}
-		for i := range list.Items {
-			pod := &list.Items[i]
-			pods = append(pods, corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
-				Spec:       corev1.PodSpec{NodeName: pod.Spec.NodeName, Tolerations: pod.Spec.Tolerations},
-				Status:     corev1.PodStatus{Phase: pod.Status.Phase},
-			})
-		}
-		if list.Continue == "" {
-			return pods, nil
-		}
-	}
 }
 
 func listPools(ctx context.Context, reader client.Reader) ([]*nodesv1.NodePool, error) {

@@ -5,6 +5,7 @@
 package metric
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,11 +21,11 @@ func Gauges(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	out := map[string]float64{}
 	for _, family := range families {
 		for _, m := range family.Metric {
-			key := family.GetName()
+			key := []string{family.GetName()}
 			for _, l := range m.Label {
-				key += " " + l.GetValue()
+				key = append(key, l.GetValue())
 			}
-			out[key] = m.Gauge.GetValue()
+			out[strings.Join(key, " ")] = m.Gauge.GetValue()
 		}
 	}
 	return out
