@@ -27,6 +27,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/refusals"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -98,7 +99,7 @@ func addToScheme(scheme *runtime.Scheme) error {
 }
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
-	refusals := newRefusals()
+	refused := refusals.New()
 	gauges, err := newGauges(tools.Registry)
 	if err != nil {
 		return err
@@ -109,28 +110,28 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err := indexActivities(mgr, tools); err != nil {
 		return err
 	}
-	if err := setupNodes(mgr, tools, refusals); err != nil {
+	if err := setupNodes(mgr, tools, refused); err != nil {
 		return fmt.Errorf("set up the node controller: %w", err)
 	}
-	if err := setupPools(mgr, tools, refusals, gauges); err != nil {
+	if err := setupPools(mgr, tools, refused, gauges); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
 	}
-	undelivered := func(why string, pools []string) { refusals.set(ofFirewall, why, pools) }
+	undelivered := func(why string, pools []string) { refused.Set(ofFirewall, why, pools) }
 	if err := firewall.Setup(mgr, tools, undelivered); err != nil {
 		return fmt.Errorf("set up the firewall controller: %w", err)
 	}
 	return nil
 }
 
-func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
+func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refused *refusals.Refusals) error {
 	loop := &kit.Loop[*corev1.Node, nodeFacts, nodeDecision]{
 		Tools: tools,
 		New:   func() *corev1.Node { return &corev1.Node{} },
 		Kind:  &nodeReconciler{tools},
 		After: func(node *corev1.Node, facts nodeFacts, _ nodeDecision, done kit.Outcome) {
-			refusals.set(node.Name, whyNot(done), concerned(node, facts.pools))
+			refused.Set(node.Name, whyNot(done), concerned(node, facts.pools))
 		},
-		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { refusals.set(key.Name, "", nil) }},
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { refused.Set(key.Name, "", nil) }},
 	}
 	nodes := ctrl.NewControllerManagedBy(mgr)
 	watchActivities(nodes, tools, nodeOfActivity)
@@ -143,8 +144,8 @@ func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals) error {
 		Complete(loop)
 }
 
-func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *gauges) error {
-	r := &poolReconciler{tools, refusals}
+func setupPools(mgr ctrl.Manager, tools *kit.Tools, refused *refusals.Refusals, gauges *gauges) error {
+	r := &poolReconciler{tools, refused}
 	loop := &kit.Loop[*nodesv1.NodePool, facts, decision]{
 		Tools:       tools,
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
@@ -169,7 +170,7 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refusals *refusals, gauges *
 		Watches(&corev1.Node{}, poolsOfNode(mgr.GetClient()), builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, otherPools(mgr.GetClient())).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(poolOfRules)).
-		WatchesRawSource(source.Channel(refusals.wake, &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
+		WatchesRawSource(source.Channel(refused.Woken(), &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
 		WithOptions(loop.Options(1)).
 		Complete(loop)
 }

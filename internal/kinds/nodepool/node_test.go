@@ -21,6 +21,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/refusals"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -139,13 +140,13 @@ func TestARefusalHasTheWordsOfWhoRefused(t *testing.T) {
 }
 
 func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
-	r := newRefusals()
+	r := refusals.New()
 	woken := func() (names []string) {
 		for {
 			select {
-			case e := <-r.wake:
+			case e := <-r.Woken():
 				names = append(names, e.Object.GetName())
-				r.snapshot(e.Object.GetName()) // called for its side effect: after a snapshot, the pool can be enqueued again
+				r.Snapshot(e.Object.GetName()) // called for its side effect: after a snapshot, the pool can be enqueued again
 			default:
 				return names
 			}
@@ -156,14 +157,14 @@ func TestARefusalWakesItsPoolsOnlyWhenItIsNews(t *testing.T) {
 		why  string
 		want []string
 	}{{"", nil}, {"no", pools}, {"no", nil}, {"never", pools}, {"", pools}, {"", nil}} {
-		r.set("n", c.why, pools)
+		r.Set("n", c.why, pools)
 		pooltest.Same(t, fmt.Sprintf("pools woken by %q", c.why), c.want, woken(), cmpopts.EquateEmpty())
 	}
-	r.set("n", "no", nil)
-	taken := r.snapshot("gold")
-	r.set("n", "", nil)
+	r.Set("n", "no", nil)
+	taken := r.Snapshot("gold")
+	r.Set("n", "", nil)
 	pooltest.Same(t, "a snapshot, which stays as it was", pooltest.LabelMap{"n": "no"}, taken)
-	pooltest.Same(t, "refusals at the end", pooltest.LabelMap{}, r.snapshot("gold"))
+	pooltest.Same(t, "refusals at the end", pooltest.LabelMap{}, r.Snapshot("gold"))
 }
 
 func TestAPoolsMetricsComeAndGoWithIt(t *testing.T) {

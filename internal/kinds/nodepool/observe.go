@@ -18,6 +18,7 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/refusals"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -25,7 +26,7 @@ import (
 // poolReconciler reconciles NodePools: their RuntimeClass, status and finalizer. It never writes a Node.
 type poolReconciler struct {
 	*kit.Tools
-	refusals *refusals
+	refusals *refusals.Refusals
 }
 
 // facts holds everything that is read about a NodePool.
@@ -58,7 +59,7 @@ type member struct {
 
 // Observe reads all NodePools, the nodes that belong or belonged to this pool, and its children.
 func (r *poolReconciler) Observe(ctx context.Context, pool *nodesv1.NodePool) (facts, error) {
-	f := facts{refusals: r.refusals.snapshot(pool.Name)}
+	f := facts{refusals: r.refusals.Snapshot(pool.Name)}
 	var err error
 	if f.pools, err = listPools(ctx, r.Client); err != nil {
 		return f, err
