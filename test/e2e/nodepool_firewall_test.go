@@ -45,7 +45,7 @@ spec:
   containers:
   - name: shell
     image: busybox:1.35
-    command: [sh, -c, "ip -6 address replace %[3]s/64 dev eth0 nodad; exec httpd -f -p 8080 -h /tmp"]
+    command: [sh, -c, "ip -6 address replace %[3]s/64 dev eth0; exec httpd -f -p 8080 -h /tmp"]
     securityContext: {privileged: true}
     lifecycle: {preStop: {exec: {command: [ip, "-6", address, del, %[3]s/64, dev, eth0]}}}
 `
