@@ -80,7 +80,7 @@ func (c *cluster) rejected(t *testing.T, canary string, others []string) {
 		}
 		return nil
 	}, "{.status.rollBack.reason}")
-	c.wantCondition(t, worker[0], "Ready", "False", "RolledBack", canary)
+	c.wantCondition(t, worker[0], "Updated", "False", "RolledBack", canary)
 	c.gate(t, canary, "True")
 	eventually.True(t, configured, "the canary returns to the earlier configuration", func() error {
 		if changing := c.changing(t, canary); len(changing) > 0 {
