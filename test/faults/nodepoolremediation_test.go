@@ -116,7 +116,7 @@ func withDeadNode(w *faults.World) {
 		Name: "dead", Labels: map[string]string{"node-role.kubernetes.io/gold": ""},
 		Annotations: map[string]string{testenv.FakeNode: "fake", downAnnotation: "true"},
 	}}
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", LastTransitionTime: past, LastHeartbeatTime: metav1.Now()}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: past, LastHeartbeatTime: metav1.Now()}}
 	n.Status.NodeInfo.BootID = "first"
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.99.0.1"}}
 	w.Create(n)

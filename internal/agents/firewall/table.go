@@ -37,6 +37,7 @@ func (a *Agent) removeTable() error {
 		return err
 	}
 	a.Log.Info("The firewall rules are removed")
+	a.learned = time.Time{} // without rules, the kernel may stop to track connections
 	return a.Kernel.Remove()
 }
 

@@ -138,6 +138,10 @@ func (r *reconciler) ofItsSchedule(ctx context.Context, a *egov1.Activity) (*run
 	if schedule.UID != by.UID || !equality.Semantic.DeepEqual(schedule.Spec.Requester, a.Spec.Requester) {
 		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "the requester of this run is not the requester of Activity " + by.Name + ", which owns the run"}, nil
 	}
+	// A second run would need no approval, and no room in the budget of the fleet.
+	if schedule.Spec.Hosts != nil && run.Number(a) > 1 {
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "the run belongs to Activity " + by.Name + ", which runs on several hosts; raise spec.run there"}, nil
+	}
 	return nil, nil
 }
 

@@ -22,7 +22,7 @@ func child(fleet string, number int64, host string, state egov1.State) *egov1.Ac
 }
 
 // row returns hosts a, b, c and so on in the given states: "" for a host that has not started, and "cordoned" for one
-// that is not available either. "starting" is a host that the status records as starting.
+// that is not available either. "broken" is a host that the command broke although it succeeded. "starting" is a host that the status records as starting.
 func row(states ...string) []Host {
 	var out []Host
 	for i, state := range states {
@@ -31,6 +31,8 @@ func row(states ...string) []Host {
 		case "":
 		case "cordoned":
 			h.Problem = "is cordoned"
+		case "broken":
+			h.Child, h.Problem = child("upgrade", 1, h.Name, egov1.StateSucceeded), "is not Ready"
 		case "starting":
 			h.Starting = true
 		case "earlier":

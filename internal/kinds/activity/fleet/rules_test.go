@@ -31,6 +31,7 @@ func TestWhichHostStartsNext(t *testing.T) {
 		"recorded hosts come before others":         {input(row("", "starting", ""), most(3)), "Pending Waiting create"},
 		"a host that has started is not created":    {input(row("Running", "", ""), func(in *Input) { in.Hosts[0].Starting = true }), "Running Running"},
 		"a cordoned host uses the budget":           {input(row("", "cordoned")), "Pending BudgetUsed"},
+		"a host that the command broke counts":      {input(row("broken", "", "")), "Running BudgetUsed"},
 		"but does not stop a larger one":            {input(row("cordoned", "", ""), most(2)), "Pending Waiting +b"},
 		"it comes last":                             {input(row("Succeeded", "cordoned")), "Running Running +b"},
 		"within the budget":                         {input(row("cordoned", "cordoned")), "Pending Waiting +a"},

@@ -126,9 +126,13 @@ func waiting(h *Host) bool { return !h.begun() }
 // startable reports whether the host has not started and is available.
 func startable(h *Host) bool { return waiting(h) && h.Problem == "" }
 
+// broken reports whether the host is unavailable although its command does not run. A command that has succeeded may
+// have broken its host.
+func broken(h *Host) bool { return !h.active() && h.Problem != "" }
+
 // free returns how many more hosts may become unavailable.
 func (in *Input) free() int {
-	return in.most() - in.count((*Host).active) - in.count(func(h *Host) bool { return waiting(h) && h.Problem != "" })
+	return in.most() - in.count((*Host).active) - in.count(broken)
 }
 
 // progress describes a run that has not ended. Its numbers are in the status, so that the message changes rarely.
@@ -139,8 +143,8 @@ func (in *Input) progress() string {
 // problems lists the first hosts that are not available, and why.
 func (in *Input) problems() string {
 	var out []string
-	for _, h := range in.todo() {
-		if waiting(h) && h.Problem != "" && len(out) < 5 {
+	for i := range in.Hosts {
+		if h := &in.Hosts[i]; broken(h) && len(out) < 5 {
 			out = append(out, h.Name+" "+h.Problem)
 		}
 	}

@@ -75,6 +75,8 @@ func TestAFleetRunsTheCommandOnceOnEachHostAndThenRests(t *testing.T) {
 	}
 	env.Rests(t)
 	s.operator.ExpectNoWork(func() { env.Heartbeat(t, s.hosts...) })
+	s.patch(child.Name, `{"spec":{"run":2}}`) // it would pass by the budget and the approval of the fleet
+	s.await(child.Name, egov1.StateRefused, "raise spec.run there")
 	s.delete("upgrade")
 	s.gone(child)
 	s.gone(a)

@@ -189,3 +189,20 @@ func TestSourcesThatDoNotExistAreNamed(t *testing.T) {
 		t.Errorf("expected both, got %v", got)
 	}
 }
+
+func TestADeletedPoolTakesItsRulesBackDuringADryRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		options []pooltest.PoolOption
+		frozen  bool
+	}{
+		"a dry run":                     {[]pooltest.PoolOption{pooltest.InDryRun()}, true},
+		"a deletion during the dry run": {[]pooltest.PoolOption{pooltest.InDryRun(), pooltest.BeingDeleted}, false},
+		"a deletion that a user pauses": {[]pooltest.PoolOption{pooltest.IsPaused(), pooltest.BeingDeleted}, true},
+	} {
+		pool := pooltest.Pool("gold", append(c.options, walled(nodesv1.Firewall{}))...)
+		d := decide(worldOf([]*nodesv1.NodePool{pool}))
+		if d.frozen[nodefirewall.PoolMap("gold")] != c.frozen {
+			t.Errorf("%s: expected the rules to stay: %t", name, c.frozen)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func decide(w World) decision {
 	for _, pool := range w.Pools {
 		name := nodefirewall.PoolMap(pool.Name)
 		switch {
-		case nodestate.Frozen(pool):
+		case nodestate.Paused(pool) || nodestate.DryRun(pool) && pool.DeletionTimestamp == nil:
 			d.frozen[name] = true
 			d.agents = d.agents || pool.Spec.Firewall != nil
 		case pool.Spec.Firewall != nil && pool.DeletionTimestamp == nil:
@@ -99,6 +99,7 @@ func decide(w World) decision {
 	if text, err := nodefirewall.Encode(w.addresses()); d.agents && err == nil {
 		d.documents[nodefirewall.NodesMap] = text
 	}
+	d.frozen[nodefirewall.NodesMap] = d.agents // if the addresses do not fit, agents keep the previous ones
 	d.stale = slices.ContainsFunc(w.documents, func(name string) bool {
 		_, declared := d.documents[name]
 		return !declared && !d.frozen[name]

@@ -131,7 +131,11 @@ func (w World) addresses() nodefirewall.Nodes {
 	return out
 }
 
-// addressesOf returns the internal addresses of a node, sorted.
+// mostAddresses is the number of addresses of a node that count. A kubelet could otherwise report so many that the
+// addresses of all nodes do not fit into a ConfigMap.
+const mostAddresses = 16
+
+// addressesOf returns the internal addresses of a node, sorted; at most mostAddresses.
 func addressesOf(node *corev1.Node) []netip.Addr {
 	var out []netip.Addr
 	for _, a := range node.Status.Addresses {
@@ -142,6 +146,7 @@ func addressesOf(node *corev1.Node) []netip.Addr {
 			out = append(out, parsed.Unmap().WithZone(""))
 		}
 	}
+	out = out[:min(len(out), mostAddresses)]
 	slices.SortFunc(out, netip.Addr.Compare)
 	return slices.Compact(out)
 }

@@ -296,7 +296,9 @@ func TestWithoutAFirewallThereIsNoAgent(t *testing.T) {
 	mark := env.Audit.Mark(t)
 	createPool(t, newPool("none", wantsLabel("a", "b")))
 	p := awaitReady(t, "none", 1)
-	if writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool { return strings.Contains(c.URI, nodefirewall.Namespace) }); len(writes) > 0 {
+	if writes := env.Settled(t, mark).Writes().Where(func(c testenv.Call) bool {
+		return strings.Contains(c.URI, nodefirewall.Namespace) && c.Verb != "delete" // objects of an earlier test may still go
+	}); len(writes) > 0 {
 		t.Errorf("expected no write for agents, got:\n%s", writes)
 	}
 	if p.Status.Firewall != nil || slices.ContainsFunc(p.Status.Conditions, func(c metav1.Condition) bool { return c.Type == nodesv1.NodePoolFirewallActive }) {

@@ -82,7 +82,7 @@ func late(in Input, p *progress) (Verdict, bool) {
 		v.State = Done
 		return v, true
 	}
-	v.Message += fmt.Sprintf("; the node keeps the taint %s until spec.onJoin is changed, or the node leaves the pool", nodesv1.JoiningTaint)
+	v.Message += fmt.Sprintf("; the node keeps the taint %s. To try again, raise spec.onJoin.timeoutSeconds and delete the Activity of the failed step, or change spec.onJoin", nodesv1.JoiningTaint)
 	return v, true
 }
 

@@ -89,10 +89,11 @@ func (in *Input) fresh(node string) bool {
 	return age < leaseAge && age > -leaseAge
 }
 
-// kubeletIsAlive: the node controller has not heard from the node, but the kubelet renews its lease.
+// kubeletIsAlive: the node is not Ready, but its kubelet renews its lease. Then the machine runs, whatever a command says.
 func kubeletIsAlive(in *Input) *Verdict {
-	if status, _ := Ready(in.Node); status == corev1.ConditionUnknown && in.fresh(in.Node.Name) {
-		return in.held(held, "the condition Ready of the node is Unknown, but its kubelet renews its lease, so the machine is not dead")
+	if in.fresh(in.Node.Name) {
+		status, _ := Ready(in.Node)
+		return in.held(held, fmt.Sprintf("the condition Ready of the node is %s, but its kubelet renews its lease, so the machine is not dead", status))
 	}
 	return nil
 }

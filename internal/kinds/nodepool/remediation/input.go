@@ -79,6 +79,13 @@ func isReady(node *corev1.Node) bool {
 	return status == corev1.ConditionTrue
 }
 
+// reports reports whether a kubelet reports the readiness of its node, also if the node is not Ready. The status of a
+// dead machine becomes Unknown.
+func reports(node *corev1.Node) bool {
+	status, _ := Ready(node)
+	return status != corev1.ConditionUnknown
+}
+
 // RecordOf returns the record of the current outage of a node; nil if there is none.
 func RecordOf(node *corev1.Node, records []nodesv1.NodeRemediation) *nodesv1.NodeRemediation {
 	_, since := Ready(node)

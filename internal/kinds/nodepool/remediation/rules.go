@@ -100,7 +100,7 @@ func (in *Input) waits(message string, again time.Duration) *Verdict {
 // machineAnswers: the machine runs although there was evidence that it was off.
 func machineAnswers(in *Input) *Verdict {
 	mark, fenced := markOf(in.Node)
-	if !fenced || mark != answered+bootMark(in.Node) && (mark != bootMark(in.Node) || !isReady(in.Node)) {
+	if !fenced || mark != answered+bootMark(in.Node) && (mark != bootMark(in.Node) || !reports(in.Node)) {
 		return nil
 	}
 	r := in.record(nodesv1.RemediationFailed, "the machine answers again and was not restarted, so the fence or powerStatus command reports something false, "+

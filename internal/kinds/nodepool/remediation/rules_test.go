@@ -71,6 +71,9 @@ func TestAMachineIsNotFenced(t *testing.T) {
 			w.renewed["n2"], w.renewed["n3"] = noon.Add(time.Hour), noon.Add(time.Hour)
 		}, "only 1 of the 4 nodes"},
 		"while its kubelet renews its lease": {func(w *world) { w.renewed["n1"] = noon }, "not dead"},
+		"while its kubelet reports that it is not Ready": {func(w *world) {
+			w.node("n1").Status.Conditions[0].Status, w.renewed["n1"] = corev1.ConditionFalse, noon
+		}, "Ready of the node is False, but its kubelet renews its lease"},
 		"while a rollout works on its pool": {func(w *world) {
 			pooltest.HasAnnotation("machineconfiguration.openshift.io/desiredConfig", "b")(w.node("n2"))
 		}, "rollout of MachineConfig works on node n2"},

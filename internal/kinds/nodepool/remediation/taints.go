@@ -90,7 +90,7 @@ func machineLied(node *corev1.Node, _ *nodesv1.NodePool) *marks {
 }
 
 func machineRuns(node *corev1.Node, _ *nodesv1.NodePool) *marks {
-	if mark, ok := markOf(node); ok && isReady(node) {
+	if mark, ok := markOf(node); ok && reports(node) {
 		return &marks{fenced: answered + mark}
 	}
 	return nil
@@ -105,7 +105,7 @@ func machineStaysOff(node *corev1.Node, _ *nodesv1.NodePool) *marks {
 
 func evidenceIsThere(node *corev1.Node, pool *nodesv1.NodePool) *marks {
 	r := RecordOf(node, pool.Status.Remediation)
-	if r == nil || r.Phase != nodesv1.RemediationFenced || isReady(node) || node.Status.NodeInfo.BootID == "" || hasOutOfService(node) {
+	if r == nil || r.Phase != nodesv1.RemediationFenced || reports(node) || node.Status.NodeInfo.BootID == "" || hasOutOfService(node) {
 		return nil
 	}
 	return &marks{fenced: bootMark(node), outOfService: true}
@@ -156,6 +156,9 @@ func unchanged(node *corev1.Node) []any {
 		if c.Type == corev1.NodeReady {
 			path := "/status/conditions/" + strconv.Itoa(i)
 			ops = append(ops, test{testOp, path + "/type", c.Type}, test{testOp, path + "/status", c.Status})
+			if !c.LastTransitionTime.IsZero() { // the evidence is about this outage only
+				ops = append(ops, test{testOp, path + "/lastTransitionTime", c.LastTransitionTime})
+			}
 		}
 	}
 	return ops

@@ -51,6 +51,16 @@ func TestTheTaintsOfAFencedMachineGoWhen(t *testing.T) {
 	}
 }
 
+func TestAKubeletThatReportsTroubleWithoutARestartEndsTheForce(t *testing.T) {
+	w := fencedWorld(t)
+	w.up("n1", "boot-of-n1")
+	w.node("n1").Status.Conditions[0].Status = corev1.ConditionFalse
+	w.mark("n1")
+	if n := w.node("n1"); hasOutOfService(n) || !Fenced(n) {
+		t.Errorf("expected only the mark that the machine answered, got %v", n.Spec.Taints)
+	}
+}
+
 func TestAMachineThatAnswersWithoutARestartIsNeverForcedAgain(t *testing.T) {
 	w := fencedWorld(t)
 	w.up("n1", "boot-of-n1")

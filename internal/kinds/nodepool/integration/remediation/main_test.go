@@ -110,7 +110,7 @@ func (s *site) die(name, address string, labels map[string]string) {
 	s.Helper()
 	past := metav1.NewTime(time.Now().Add(-10 * time.Minute))
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", LastTransitionTime: past, LastHeartbeatTime: metav1.Now()}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: past, LastHeartbeatTime: metav1.Now()}}
 	n.Status.NodeInfo.BootID = "first-boot"
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}}
 	n.Status.RuntimeHandlers = []corev1.NodeRuntimeHandler{{Name: ""}, {Name: "runc"}}
