@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math/rand/v2"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,12 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/opcrew/opcrew/internal/agents/shared/rewatch"
 	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
-)
-
-const (
-	firstWatch = time.Second
-	lastWatch  = 30 * time.Second
 )
 
 // Documents returns the rules of pools and the addresses of nodes; false until they have been read.
@@ -40,30 +34,7 @@ func (c *Client) Documents() (pools map[string]string, nodes string, known bool)
 
 // Watch follows the ConfigMaps until the context ends.
 func (c *Client) Watch(ctx context.Context) {
-	wait, connected := firstWatch, true
-	for ctx.Err() == nil {
-		seen, err := c.watchOnce(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case seen:
-			wait, connected = firstWatch, true
-		case connected:
-			connected = false // one line per outage
-			c.log.Warn("The rules cannot be watched", "error", err.Error())
-		}
-		c.sleep(ctx, wait/2+rand.N(wait)) //nolint:gosec // the jitter is not secret
-		wait = min(2*wait, lastWatch)
-	}
-}
-
-func (c *Client) sleep(ctx context.Context, wait time.Duration) {
-	timer := c.clock.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C():
-	}
+	rewatch.Run(ctx, c.clock, c.watchOnce, func(err error) { c.log.Warn("The rules cannot be watched", "error", err.Error()) })
 }
 
 // watchOnce reads all ConfigMaps if it must, and watches until the connection ends.

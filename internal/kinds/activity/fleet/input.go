@@ -42,8 +42,8 @@ type Verdict struct {
 	Again time.Duration
 }
 
-// todo returns the hosts that belong to this run: all except those on which an earlier run succeeded.
-func (in *Input) todo() []*Host {
+// included returns the hosts that belong to this run: all except those on which an earlier run succeeded.
+func (in *Input) included() []*Host {
 	var out []*Host
 	for i := range in.Hosts {
 		if !in.Hosts[i].Earlier {
@@ -53,12 +53,12 @@ func (in *Input) todo() []*Host {
 	return out
 }
 
-func (in *Input) total() int { return len(in.todo()) }
+func (in *Input) total() int { return len(in.included()) }
 
 // count returns the number of hosts of this run for which a predicate is true.
 func (in *Input) count(is func(*Host) bool) int {
 	n := 0
-	for _, h := range in.todo() {
+	for _, h := range in.included() {
 		if is(h) {
 			n++
 		}

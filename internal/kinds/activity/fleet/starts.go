@@ -67,7 +67,7 @@ func soaking(in *Input) *Verdict {
 
 func (in *Input) lastEnd() time.Time {
 	last := time.Time{}
-	for _, h := range in.todo() {
+	for _, h := range in.included() {
 		if end := h.ended(); end.After(last) {
 			last = end
 		}
@@ -112,7 +112,7 @@ func next(in *Input) *Verdict { return in.start(startable, in.free()) }
 func (in *Input) start(which func(*Host) bool, limit int) *Verdict {
 	limit = min(limit, in.wave()-in.count((*Host).begun), mostAtOnce)
 	v := in.going(egov1.ReasonRunning, in.progress())
-	for _, h := range in.todo() {
+	for _, h := range in.included() {
 		if which(h) && len(v.Start) < limit {
 			v.Start = append(v.Start, h.Name)
 		}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/opcrew/opcrew/internal/agents/shared/durable"
+	"github.com/opcrew/opcrew/internal/agents/shared/rewatch"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -39,7 +40,7 @@ func (c *Client) KeepToken(ctx context.Context) {
 			c.log.Warn("The token cannot be renewed", "error", err.Error())
 		}
 		failed = err != nil
-		c.sleep(ctx, wait)
+		rewatch.Sleep(ctx, c.clock, wait)
 	}
 }
 

@@ -7,47 +7,19 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"math/rand/v2"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/apimachinery/pkg/watch"
-)
 
-const (
-	firstWatch = time.Second
-	lastWatch  = 30 * time.Second
+	"github.com/opcrew/opcrew/internal/agents/shared/rewatch"
 )
 
 // Watch follows the Node until the context ends.
 func (c *Client) Watch(ctx context.Context) {
-	wait, connected := firstWatch, true
-	for ctx.Err() == nil {
-		seen, err := c.watchOnce(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case seen:
-			wait, connected = firstWatch, true
-		case connected:
-			connected = false // one line per outage
-			c.log.Warn("The Node cannot be watched", "error", err.Error())
-		}
-		c.sleep(ctx, wait/2+rand.N(wait)) //nolint:gosec // the jitter is not secret
-		wait = min(2*wait, lastWatch)
-	}
-}
-
-func (c *Client) sleep(ctx context.Context, wait time.Duration) {
-	timer := c.clock.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C():
-	}
+	rewatch.Run(ctx, c.clock, c.watchOnce, func(err error) { c.log.Warn("The Node cannot be watched", "error", err.Error()) })
 }
 
 // watchOnce watches until the connection ends. A watch without a version begins with the Node as it is, so it needs no
