@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -40,7 +39,7 @@ func newSite(t *testing.T) *site {
 	s.operator = env.Operator(t)
 	env.Clear(t, &egov1.ActivityList{}, s.ns)
 	s.policiesWork()
-	s.policiesAreTrusted()
+	env.PolicyAges(t)
 	return s
 }
 
@@ -55,22 +54,6 @@ func (s *site) policiesWork() {
 		}
 		if a.Spec.Requester == nil {
 			return errors.New("spec.requester is empty")
-		}
-		return nil
-	})
-}
-
-// policiesAreTrusted waits until the admission policies have been in force long enough that opcrew trusts
-// spec.requester of new objects.
-func (s *site) policiesAreTrusted() {
-	s.Helper()
-	operator.Until(s.T, "the policies have been in force for a while", func() error {
-		binding := policyBinding()
-		if err := env.Client.Get(s.Context(), client.ObjectKeyFromObject(binding), binding); err != nil {
-			return err
-		}
-		if age := time.Since(binding.CreationTimestamp.Time); age < 12*time.Second {
-			return fmt.Errorf("for %s", age)
 		}
 		return nil
 	})

@@ -8,13 +8,11 @@ package remediation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,22 +49,7 @@ type site struct {
 func newSite(t *testing.T, name string) *site {
 	t.Helper()
 	s := &site{T: t, name: name, operator: env.Operator(t), dead: name + "-dead"}
-	operator.Until(t, "the API server records requesters", func() error {
-		trial := s.pool("true", "echo off")
-		err := env.Client.Create(t.Context(), trial, client.DryRunAll)
-		if err == nil && trial.Annotations["opcrew.io/requester"] == "" {
-			err = errors.New("there is no requester")
-		}
-		return err
-	})
-	operator.Until(t, "the policies have been in force for a while", func() error {
-		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
-		err := env.Client.Get(t.Context(), client.ObjectKey{Name: "opcrew-activity-rights"}, binding)
-		if age := time.Since(binding.CreationTimestamp.Time); err == nil && age < 12*time.Second {
-			err = fmt.Errorf("for %s", age)
-		}
-		return err
-	})
+	env.TrustsRequesters(t, s.pool("true", "echo off"))
 	s.nodes(3)
 	return s
 }
