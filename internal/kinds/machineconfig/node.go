@@ -57,7 +57,7 @@ func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFa
 		f.fleet.Nodes = []*corev1.Node{node}
 		return f, nil
 	}
-	if f.fleet.Nodes, err = listNodes(ctx, r.Client); err != nil {
+	if f.fleet.Nodes, err = r.nodesWith(ctx, node); err != nil {
 		return f, err
 	}
 	f.fleet.Unseen = r.unseen(f.fleet.Nodes)
@@ -71,6 +71,18 @@ func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFa
 		f.drain, err = r.observeDrain(ctx, node)
 	}
 	return f, err
+}
+
+// nodesWith returns all nodes, with this version of the given one: the cache may have got a newer version since it was
+// read, and what is read about a node depends on its version.
+func (r *nodeReconciler) nodesWith(ctx context.Context, node *corev1.Node) ([]*corev1.Node, error) {
+	all, err := listNodes(ctx, r.Client)
+	for i, n := range all {
+		if n.Name == node.Name {
+			all[i] = node
+		}
+	}
+	return all, err
 }
 
 // isIdle reports whether a node has the configuration that it should have, or no pool, so that nothing more has to be read.

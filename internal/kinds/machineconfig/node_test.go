@@ -8,13 +8,19 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -133,5 +139,42 @@ func TestAnOrderRecordsItsTime(t *testing.T) {
 	delete(configs, target)
 	if got := decided(newPool(), configs, n); len(got.events) != 1 || got.events[0].Reason != "ConfigMissing" {
 		t.Errorf("expected an event that the configuration is missing, got %+v", got.events)
+	}
+}
+
+// draining returns a node whose machine agent waits for a drain.
+func draining(t *testing.T, name string) *corev1.Node {
+	keys := ordered(t, target)
+	keys[machineorder.State], keys[machineorder.DesiredDrain] = string(mcfgv1.StateWorking), rollout.DrainPrefix+target
+	keys[machineorder.ReportAnnotation] = `{"config":"` + target + `","phase":"Drain"}`
+	return newNode(name, "", keys)
+}
+
+func TestANodeThatChangesDuringAReconcileIsDecidedAboutAsItWasRead(t *testing.T) {
+	seen := draining(t, "a")
+	if got := fleet.Phase(seen); got != rollout.WantsDrain {
+		t.Fatalf("expected a node that waits for a drain, got phase %q", got)
+	}
+	newer := seen.DeepCopy()
+	newer.Spec.Unschedulable = true
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, mcfgv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(newPool(), newer, newNode("b", target, ordered(t, target))).Build()
+	tools := &kit.Tools{Client: server, Live: server, Children: &ensure.Applier{}, Clock: clocktesting.NewFakeClock(now)}
+	r := &nodeReconciler{&shared{Tools: tools, configs: newConfigs(server)}}
+	f, err := r.Observe(t.Context(), seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := r.Decide(seen, f, now)
+	if d.evicts {
+		t.Error("expected no eviction, because the node was not cordoned when its pods were to be read")
+	}
+	if patch := patchOf(d, seen); !strings.Contains(patch, `{"op":"add","path":"/spec/unschedulable","value":true}`) {
+		t.Errorf("expected the patch that cordons the node, which fails because the node has changed, got %s", patch)
 	}
 }
