@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -94,6 +95,25 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 			t.Errorf("expected make install to install %s", name)
 		} else if object.GetLabels()["app.kubernetes.io/part-of"] != "opcrew" {
 			t.Errorf("expected %s to carry the label by which make uninstall and the operator know what is theirs", name)
+		}
+	}
+}
+
+func TestAdmissionPoliciesAreInstalledBeforeTheFieldsThatTheyProtect(t *testing.T) {
+	for _, folder := range []string{"config/default", "config/install", "config/machineconfig"} {
+		crd, policies := "", 0
+		for _, object := range operator.Built(t, root, folder) {
+			switch kind := object.GetKind(); {
+			case kind == "CustomResourceDefinition":
+				crd = object.GetName()
+			case strings.Contains(kind, "AdmissionPolicy") && crd != "":
+				t.Errorf("%s: expected %s %s before the CRD %s, because users could set its fields without the policy in between", folder, kind, object.GetName(), crd)
+			case strings.Contains(kind, "AdmissionPolicy"):
+				policies++
+			}
+		}
+		if crd == "" || policies == 0 {
+			t.Errorf("%s: expected CRDs and policies, got the CRD %q and %d policies", folder, crd, policies)
 		}
 	}
 }
