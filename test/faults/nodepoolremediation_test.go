@@ -179,7 +179,7 @@ var lie = faults.Workload{
 }
 
 func isOutOfService(n *corev1.Node) bool {
-	return hasTaint(n, "node.kubernetes.io/out-of-service", "nodeshutdown")
+	return hasTaint(n, "node.kubernetes.io/out-of-service", "fenced-by-opcrew")
 }
 
 func outOfService(want bool) func(faults.View) error {

@@ -36,9 +36,11 @@ type Ports struct {
 	Last     uint16 `json:"last"`
 }
 
-// Nodes has the addresses of all nodes.
+// Nodes has the addresses of all nodes, and the port of the API server, which must be reachable on its nodes; 0 if it is
+// not known.
 type Nodes struct {
-	Nodes []Node `json:"nodes"`
+	Nodes     []Node `json:"nodes"`
+	APIServer uint16 `json:"apiServer,omitempty"`
 }
 
 // Node has the addresses of a node and those of its pods.

@@ -129,6 +129,20 @@ func TestDeclaredSourcesReachThePortsAndNoOthers(t *testing.T) {
 	expect(t, "after the removal", other, node, "tcp", 5000, true)
 }
 
+func TestTheAPIServerIsReachableOnItsOwnPort(t *testing.T) {
+	n := nettest.New(t)
+	node, other := n.Host(t), n.Host(t)
+	for _, port := range []int{6443, 16443, 80} {
+		node.Serve(t, port)
+	}
+	rules, k := tableOf(true), kernelOf(node)
+	rules.APIServer = 16443
+	must(t, k.Apply(rules))
+	for port, open := range map[int]bool{6443: true, 16443: true, 80: false} {
+		expect(t, "with the port of the API server", other, node, "tcp", port, open)
+	}
+}
+
 func TestAJoinOpensBothEndsAndALeaveClosesThem(t *testing.T) {
 	n := nettest.New(t)
 	hosts := []*nettest.Host{n.Host(t), n.Host(t), n.Host(t)}

@@ -55,7 +55,7 @@ func compile(t ruleset.Table) *program {
 	p.rule("loopback", loopback(), accept())
 	p.rule("not for an address of the node", notLocal(), accept())
 	p.rule("answers", established(), accept())
-	p.failsafe()
+	p.failsafe(t.APIServer)
 	p.cluster(t)
 	p.allowed(t.Rules)
 	for _, ports := range t.Closed {
@@ -68,21 +68,27 @@ func compile(t ruleset.Table) *program {
 }
 
 // failsafe opens the ports without which a node could neither be repaired nor keep its addresses.
-func (p *program) failsafe() {
+func (p *program) failsafe(apiServer uint16) {
 	for _, protocol := range []byte{icmp, icmpv6} {
 		p.rule("ICMP", isProtocol(protocol), accept())
 	}
-	for _, ports := range Failsafe() {
+	for _, ports := range failsafe() {
 		p.rule("always open", destination(ports), accept())
+	}
+	if apiServer != 0 && apiServer != usualAPIServer {
+		p.rule("always open", destination(nodefirewall.Ports{Protocol: nodefirewall.TCP, First: apiServer, Last: apiServer}), accept())
 	}
 }
 
-// Failsafe returns the ports that are always open: SSH, the API server, etcd, the kubelet and DHCP.
-func Failsafe() []nodefirewall.Ports {
+// usualAPIServer is the port of most API servers. It is open even while the port is not known.
+const usualAPIServer = 6443
+
+// failsafe returns the ports that are always open: SSH, the API server, etcd, the kubelet and DHCP.
+func failsafe() []nodefirewall.Ports {
 	return []nodefirewall.Ports{
 		{Protocol: nodefirewall.TCP, First: 22, Last: 22},
 		{Protocol: nodefirewall.TCP, First: 2379, Last: 2380},
-		{Protocol: nodefirewall.TCP, First: 6443, Last: 6443},
+		{Protocol: nodefirewall.TCP, First: usualAPIServer, Last: usualAPIServer},
 		{Protocol: nodefirewall.TCP, First: 10250, Last: 10250},
 		{Protocol: nodefirewall.UDP, First: 68, Last: 68},
 		{Protocol: nodefirewall.UDP, First: 546, Last: 546},

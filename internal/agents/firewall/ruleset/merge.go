@@ -18,6 +18,8 @@ type Table struct {
 	// Nodes are the addresses of all nodes, which reach the ports of the pod network. Pods are those of the pods of this
 	// node, whose traffic is the subject of NetworkPolicies.
 	Nodes, Pods Sources
+	// APIServer is the TCP port of the API server, which is always open; 0 if it is not known.
+	APIServer uint16
 }
 
 // Rule allows packets from some sources to some ports.
@@ -49,6 +51,7 @@ func Merge(node string, pools []nodefirewall.Pool, nodes nodefirewall.Nodes) (Ta
 		out.Closed = nil
 	}
 	out.Nodes, out.Pods = addresses(node, nodes)
+	out.APIServer = nodes.APIServer
 	return out, found
 }
 

@@ -88,7 +88,7 @@ func TestARuleHasTheNamesOfItsPoolAndItsOwn(t *testing.T) {
 }
 
 func TestANodeKnowsTheAddressesOfAllNodesAndOfItsOwnPods(t *testing.T) {
-	nodes := nodefirewall.Nodes{Nodes: []nodefirewall.Node{
+	nodes := nodefirewall.Nodes{APIServer: 16443, Nodes: []nodefirewall.Node{
 		{Name: "a", Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1")}, Pods: prefixes("10.244.1.0/24")},
 		{Name: "b", Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.9"), netip.MustParseAddr("fd00::9")}, Pods: prefixes("10.244.2.0/24")},
 	}}
@@ -96,6 +96,8 @@ func TestANodeKnowsTheAddressesOfAllNodesAndOfItsOwnPods(t *testing.T) {
 	want := Table{
 		Nodes: Sources{[]Range{between("10.0.0.1", "10.0.0.1"), between("10.0.0.9", "10.0.0.9")}, []Range{between("fd00::9", "fd00::9")}},
 		Pods:  Sources{V4: []Range{between("10.244.1.0", "10.244.1.255")}},
+
+		APIServer: 16443,
 	}
 	if diff := cmp.Diff(want, got, compare); diff != "" {
 		t.Errorf("(-expected +found):\n%s", diff)

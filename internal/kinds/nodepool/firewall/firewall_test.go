@@ -206,3 +206,14 @@ func TestADeletedPoolTakesItsRulesBackDuringADryRun(t *testing.T) {
 		}
 	}
 }
+
+func TestANodeCannotReportMoreAddressesThanFit(t *testing.T) {
+	var many []string
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf("10.0.%d.%d", i/250, i%250))
+	}
+	w := worldOf(nil, pooltest.Node("a", has(many...)))
+	if got := w.addresses().Nodes[0].Addresses; len(got) != mostAddresses {
+		t.Errorf("expected %d addresses, got %d", mostAddresses, len(got))
+	}
+}

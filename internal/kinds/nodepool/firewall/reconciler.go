@@ -54,7 +54,26 @@ func (r *reconciler) Observe(ctx context.Context, _ *corev1.ServiceAccount) (Wor
 	for i := range list.Items {
 		w.documents = append(w.documents, list.Items[i].Name)
 	}
-	return w, nil
+	if w.needsAgents() {
+		w.apiServer, err = r.apiServerPort(ctx)
+	}
+	return w, err
+}
+
+// apiServerPort returns the port on which the API server listens. A node that runs it must keep it open for all other
+// nodes, and the trial on that node would not notice that it is closed.
+func (r *reconciler) apiServerPort(ctx context.Context) (uint16, error) {
+	service := &corev1.Service{}
+	key := client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}
+	if err := r.Live.Get(ctx, key, service); err != nil {
+		return 0, fmt.Errorf("read the port of the API server from Service %s: %w", key, err)
+	}
+	for _, p := range service.Spec.Ports {
+		if p.Name == "https" {
+			return uint16(p.TargetPort.IntValue()), nil
+		}
+	}
+	return 0, nil
 }
 
 // Read reads all pools and nodes.
@@ -105,6 +124,11 @@ func decide(w World) decision {
 		return !declared && !d.frozen[name]
 	})
 	return d
+}
+
+// needsAgents reports whether agents must run, because a pool has a firewall or a node still has rules.
+func (w World) needsAgents() bool {
+	return w.reported() || slices.ContainsFunc(w.Pools, func(p *nodesv1.NodePool) bool { return p.Spec.Firewall != nil })
 }
 
 // reported reports whether an agent still reports rules on a node.

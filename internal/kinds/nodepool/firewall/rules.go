@@ -21,6 +21,8 @@ type World struct {
 	Nodes []corev1.Node
 	// documents are the names of the ConfigMaps that agents read. Only the reconciler of this package reads them.
 	documents []string
+	// apiServer is the port of the API server; 0 if it is not known. Only the reconciler of this package reads it.
+	apiServer uint16
 }
 
 // Rules returns the rules of a pool for the agents of its members.
@@ -116,7 +118,7 @@ func (w World) Missing(pool *nodesv1.NodePool) []string {
 
 // addresses returns the addresses of all nodes and their pods, sorted by the names of the nodes.
 func (w World) addresses() nodefirewall.Nodes {
-	var out nodefirewall.Nodes
+	out := nodefirewall.Nodes{APIServer: w.apiServer}
 	for i := range w.Nodes {
 		node := &w.Nodes[i]
 		entry := nodefirewall.Node{Name: node.Name, Addresses: addressesOf(node)}

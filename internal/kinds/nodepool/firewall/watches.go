@@ -35,6 +35,8 @@ import (
 // +kubebuilder:rbac:groups="",namespace=opcrew-firewall,resources=serviceaccounts,verbs=get;list;watch
 // Set owner references to the account of the agents.
 // +kubebuilder:rbac:groups="",namespace=opcrew-firewall,resources=serviceaccounts/finalizers,verbs=update
+// Read the port of the API server, which no rule may close.
+// +kubebuilder:rbac:groups="",resources=services,resourceNames=kubernetes,verbs=get
 
 // gatherTime is the delay between an event and the reconcile, which reads all nodes. So one reconcile handles many
 // events.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -175,6 +176,25 @@ func TestAFirewallWritesLittleAndLeavesNothing(t *testing.T) {
 		return nil
 	})
 	awaitLikeness(t, before)
+}
+
+func TestAgentsKnowThePortOfTheAPIServer(t *testing.T) {
+	makeNodes(t, 1, "api", role("api"))
+	firewallagents.Follow(t, env.Client)
+	env.Operator(t)
+	createPool(t, newPool("api", firewalled(nodesv1.FirewallRule{Ports: port(80)})))
+	awaitReady(t, "api", 1)
+	found := &corev1.ConfigMap{}
+	if err := env.Client.Get(t.Context(), client.ObjectKey{Namespace: nodefirewall.Namespace, Name: nodefirewall.NodesMap}, found); err != nil {
+		t.Fatal(err)
+	}
+	got, err := nodefirewall.ParseNodes(found.Data[nodefirewall.Key])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := ":" + strconv.Itoa(int(got.APIServer)); !strings.HasSuffix(env.Config.Host, want) {
+		t.Errorf("expected the port of %s, got %d", env.Config.Host, got.APIServer)
+	}
 }
 
 func TestANodeThatRefusesRulesIsNamed(t *testing.T) {

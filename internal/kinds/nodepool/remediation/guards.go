@@ -39,7 +39,7 @@ func bootIsUnknown(in *Input) *Verdict {
 }
 
 func othersCareForIt(in *Input) *Verdict {
-	if _, ours := markOf(in.Node); !ours && hasOutOfService(in.Node) {
+	if outByOther(in.Node) {
 		return in.held(held, "another owner has set the taint "+corev1.TaintNodeOutOfService+", so opcrew leaves the machine to that owner")
 	}
 	return nil

@@ -23,7 +23,7 @@ func TestADeadNodeIsFencedWithTheEvidence(t *testing.T) {
 	if v.Record == nil || v.Record.Phase != nodesv1.RemediationFenced || v.Record.Attempt != 1 || len(v.Record.Evidence) != 4 {
 		t.Fatalf("expected the node to be fenced in one attempt with four pieces of evidence, got %+v", v.Record)
 	}
-	pooltest.Same(t, "taints", []string{"opcrew.io/fenced=" + bootMark(w.node("n1")) + ":NoSchedule", "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"},
+	pooltest.Same(t, "taints", []string{"opcrew.io/fenced=" + bootMark(w.node("n1")) + ":NoSchedule", "node.kubernetes.io/out-of-service=fenced-by-opcrew:NoExecute"},
 		pooltest.TaintsOf(w.node("n1")))
 	hosts := map[string]bool{}
 	for name, a := range w.runs {

@@ -17,8 +17,9 @@ import (
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
-// nodeShutdown is the value of the out-of-service taint, as the documentation of Kubernetes recommends.
-const nodeShutdown = "nodeshutdown"
+// byOpcrew is the value of the out-of-service taint that opcrew sets. Kubernetes accepts any value, and this one says
+// whose taint it is, even if another client removed FencedTaint.
+const byOpcrew = "fenced-by-opcrew"
 
 // answered is the prefix of the value of FencedTaint on a node whose machine answered although it was reported as off.
 const answered = "answered-"
@@ -39,8 +40,16 @@ func Fenced(node *corev1.Node) bool {
 	return ok
 }
 
-func hasOutOfService(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })
+// outByOther reports whether another owner has taken the node out of service.
+func outByOther(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Key == corev1.TaintNodeOutOfService && t.Value != byOpcrew
+	})
+}
+
+// isOurs reports whether a taint is one of opcrew's two.
+func isOurs(t corev1.Taint) bool {
+	return t.Key == nodesv1.FencedTaint || t.Key == corev1.TaintNodeOutOfService && t.Value == byOpcrew
 }
 
 // marks are the taints that a node should have: the value of FencedTaint, empty for none, and whether it is out of
@@ -105,7 +114,7 @@ func machineStaysOff(node *corev1.Node, _ *nodesv1.NodePool) *marks {
 
 func evidenceIsThere(node *corev1.Node, pool *nodesv1.NodePool) *marks {
 	r := RecordOf(node, pool.Status.Remediation)
-	if r == nil || r.Phase != nodesv1.RemediationFenced || reports(node) || node.Status.NodeInfo.BootID == "" || hasOutOfService(node) {
+	if r == nil || r.Phase != nodesv1.RemediationFenced || reports(node) || node.Status.NodeInfo.BootID == "" || outByOther(node) {
 		return nil
 	}
 	return &marks{fenced: bootMark(node), outOfService: true}
@@ -171,14 +180,11 @@ func taintOperation(taints []corev1.Taint) operation {
 	return operation{Op: "add", Path: "/spec/taints", Value: taints}
 }
 
-// withMarks returns the taints of a node with the marks. The out-of-service taint of another owner stays: it is opcrew's
-// only on a node with FencedTaint.
+// withMarks returns the taints of a node with the marks. The out-of-service taint of another owner stays.
 func withMarks(node *corev1.Node, m marks) []corev1.Taint {
-	_, ours := markOf(node)
 	var out []corev1.Taint
 	for _, t := range node.Spec.Taints {
-		isOurs := t.Key == nodesv1.FencedTaint || ours && t.Key == corev1.TaintNodeOutOfService && t.Value == nodeShutdown
-		if !isOurs || t.Key == nodesv1.FencedTaint && t.Value == m.fenced || t.Key == corev1.TaintNodeOutOfService && m.outOfService {
+		if !isOurs(t) || t.Key == nodesv1.FencedTaint && t.Value == m.fenced || t.Key == corev1.TaintNodeOutOfService && m.outOfService {
 			out = append(out, t)
 		}
 	}
@@ -191,7 +197,7 @@ func withMarks(node *corev1.Node, m marks) []corev1.Taint {
 		add(corev1.Taint{Key: nodesv1.FencedTaint, Value: m.fenced, Effect: corev1.TaintEffectNoSchedule})
 	}
 	if m.outOfService {
-		add(corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: nodeShutdown, Effect: corev1.TaintEffectNoExecute})
+		add(corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: byOpcrew, Effect: corev1.TaintEffectNoExecute})
 	}
 	return out
 }
@@ -205,7 +211,7 @@ func events(node *corev1.Node, m marks) []kit.Event {
 	case m.fenced != "":
 		return []kit.Event{{Warning: true, Reason: "MachineFenced", Action: action,
 			Note: "There is evidence that the machine is off; its pods are deleted and run elsewhere"}}
-	case Fenced(node):
+	case slices.ContainsFunc(node.Spec.Taints, isOurs):
 		return []kit.Event{{Reason: "MachineReturned", Action: action,
 			Note: "The machine was restarted, or its NodePool remediates it no longer; opcrew removed the taints of the fenced machine"}}
 	}

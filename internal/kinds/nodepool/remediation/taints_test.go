@@ -10,10 +10,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 )
+
+func isOut(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })
+}
 
 // fencedWorld returns a world in which n1 is fenced.
 func fencedWorld(t *testing.T) *world {
@@ -21,7 +26,7 @@ func fencedWorld(t *testing.T) *world {
 	w := newWorld(t)
 	pooltest.HasTaint("theirs", "x", pooltest.NoSchedule)(w.node("n1"))
 	w.run(time.Minute)
-	if !Fenced(w.node("n1")) || !hasOutOfService(w.node("n1")) {
+	if !Fenced(w.node("n1")) || !isOut(w.node("n1")) {
 		t.Fatalf("expected n1 to be fenced, got %v", w.node("n1").Spec.Taints)
 	}
 	return w
@@ -56,7 +61,7 @@ func TestAKubeletThatReportsTroubleWithoutARestartEndsTheForce(t *testing.T) {
 	w.up("n1", "boot-of-n1")
 	w.node("n1").Status.Conditions[0].Status = corev1.ConditionFalse
 	w.mark("n1")
-	if n := w.node("n1"); hasOutOfService(n) || !Fenced(n) {
+	if n := w.node("n1"); isOut(n) || !Fenced(n) {
 		t.Errorf("expected only the mark that the machine answered, got %v", n.Spec.Taints)
 	}
 }
@@ -89,21 +94,40 @@ func TestTheTaintsOfAFencedMachineAreRepaired(t *testing.T) {
 		n := w.node("n1")
 		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == key })
 		w.mark("n1")
-		if key == nodesv1.FencedTaint {
-			// The out-of-service taint that is left could be another owner's, so opcrew does not take it over.
-			continue
-		}
-		if !Fenced(n) || !hasOutOfService(n) {
+		if !Fenced(n) || !isOut(n) {
 			t.Errorf("expected %s to be repaired, got %v", key, n.Spec.Taints)
 		}
 	}
 }
 
+func TestOneTaintThatIsLeftAloneGoesWhenTheMachineReturns(t *testing.T) {
+	w := fencedWorld(t)
+	n := w.node("n1")
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == nodesv1.FencedTaint })
+	w.up("n1", "second")
+	w.mark("n1")
+	pooltest.Same(t, "taints", []string{"theirs=x:NoSchedule"}, pooltest.TaintsOf(n))
+}
+
+func TestTheOutOfServiceTaintOfAnotherOwnerStays(t *testing.T) {
+	w := fencedWorld(t)
+	n := w.node("n1")
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, isOurs)
+	pooltest.HasTaint(corev1.TaintNodeOutOfService, "nodeshutdown", corev1.TaintEffectNoExecute)(n)
+	w.mark("n1")
+	w.up("n1", "second")
+	w.mark("n1")
+	pooltest.Same(t, "taints", []string{"theirs=x:NoSchedule", "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"}, pooltest.TaintsOf(n))
+}
+
 // The cache can be older than the node. A patch that is based on it must not mark a machine that has returned.
 func TestAPatchFromAnOldCacheIsRefused(t *testing.T) {
 	for name, change := range map[string]func(n *corev1.Node){
-		"the machine has restarted":  func(n *corev1.Node) { n.Status.NodeInfo.BootID = "second" },
-		"the node is Ready":          func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionTrue },
+		"the machine has restarted": func(n *corev1.Node) { n.Status.NodeInfo.BootID = "second" },
+		"the node is Ready":         func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionTrue },
+		"it is another outage": func(n *corev1.Node) {
+			n.Status.Conditions[0].LastTransitionTime = metav1.NewTime(n.Status.Conditions[0].LastTransitionTime.Add(time.Hour))
+		},
 		"the node is another one":    func(n *corev1.Node) { n.UID = "other" },
 		"another client set a taint": func(n *corev1.Node) { pooltest.HasTaint("new", "", pooltest.NoSchedule)(n) },
 		"its conditions are reordered": func(n *corev1.Node) {

@@ -16,7 +16,7 @@ import (
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
 
-const fencedAndOut = "fenced out-of-service=nodeshutdown:NoExecute"
+const fencedAndOut = "fenced out-of-service=fenced-by-opcrew:NoExecute"
 
 func TestADeadMachineIsFencedAndItsTaintsGoWhenItReturns(t *testing.T) {
 	s := newSite(t, "fenced")
