@@ -27,7 +27,7 @@ import (
 // firewallTime is the time limit for rules, including the start of the agents.
 const firewallTime = 2 * time.Minute
 
-// walls are pods in the networks of the nodes. Each serves port 8080, and gives its node an IPv6 address.
+// walls are pods in the networks of the nodes. Each serves port 8080.
 type walls struct {
 	*neighbors
 	v4, v6 map[string]string // by the name of the node
@@ -40,14 +40,12 @@ metadata: {name: net-%[1]s, namespace: %[2]s, labels: {app: net}}
 spec:
   nodeName: %[1]s
   hostNetwork: true
-  terminationGracePeriodSeconds: 2 # with 0 the address would stay
+  terminationGracePeriodSeconds: 0
   tolerations: [{operator: Exists}]
   containers:
   - name: shell
     image: busybox:1.35
-    command: [sh, -c, "ip -6 address replace %[3]s/64 dev eth0; exec httpd -f -p 8080 -h /tmp"]
-    securityContext: {privileged: true}
-    lifecycle: {preStop: {exec: {command: [ip, "-6", address, del, %[3]s/64, dev, eth0]}}}
+    command: [httpd, -f, -p, "8080", -h, /tmp]
 `
 
 func newWalls(t *testing.T, c *cluster) *walls {
@@ -57,18 +55,24 @@ func newWalls(t *testing.T, c *cluster) *walls {
 		t.Fatal(err)
 	}
 	w := &walls{&neighbors{c, ns.Name}, map[string]string{}, map[string]string{}}
-	for i, name := range []string{"node1", "node2", "node3"} {
+	for _, name := range []string{"node1", "node2", "node3"} {
 		node := &corev1.Node{}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, node); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range node.Status.Addresses {
-			if a.Type == corev1.NodeInternalIP {
+			switch {
+			case a.Type != corev1.NodeInternalIP:
+			case strings.Contains(a.Address, ":"):
+				w.v6[name] = a.Address
+			default:
 				w.v4[name] = a.Address
 			}
 		}
-		w.v6[name] = fmt.Sprintf("fd14:214::%d", i+1)
-		w.apply(t, fmt.Sprintf(wallManifest, name, ns.Name, w.v6[name]))
+		if w.v4[name] == "" || w.v6[name] == "" {
+			t.Fatalf("expected %s to have addresses of both families, got %v", name, node.Status.Addresses)
+		}
+		w.apply(t, fmt.Sprintf(wallManifest, name, ns.Name))
 	}
 	t.Cleanup(func() {
 		c.kubectl(t, "delete", "nodepool", "wall", "edge", "--ignore-not-found", "--timeout=120s")
@@ -126,7 +130,7 @@ func (w *walls) active(t *testing.T, nodes int32) {
 	t.Logf("active on %d nodes after %s", nodes, time.Since(start).Round(100*time.Millisecond))
 }
 
-// wallPool opens ports of its nodes to pool edge and to one IPv6 address, which stands for node1.
+// wallPool opens ports of its nodes to pool edge.
 const wallPool = `
 apiVersion: nodes.lailin.xyz/v1
 kind: NodePool
@@ -139,12 +143,12 @@ spec:
   firewall:
     rules:
     - name: web
-      from: [{nodePool: edge}, {cidr: "fd14:214::1/128"}%s]
+      from: [{nodePool: edge}]
       ports: [{port: 8080}, {port: 30980}]
 ---
 apiVersion: v1
 kind: Service
-metadata: {name: web, namespace: %s}
+metadata: {name: web, namespace: %[1]s}
 spec:
   type: NodePort
   selector: {app: server}
@@ -152,7 +156,7 @@ spec:
 ---
 apiVersion: v1
 kind: Pod
-metadata: {name: server, namespace: %[2]s, labels: {app: server}}
+metadata: {name: server, namespace: %[1]s, labels: {app: server}}
 spec:
   terminationGracePeriodSeconds: 0
   containers: [{name: web, image: "busybox:1.35", command: [httpd, -f, -p, "8080", -h, /tmp]}]
@@ -165,7 +169,7 @@ func TestAPoolOpensItsPortsToDeclaredSourcesOnly(t *testing.T) {
 	w := newWalls(t, c)
 	c.role(t, "node1", "edge")
 	w.expect(t, "node3", "node2", 8080, true)
-	w.apply(t, fmt.Sprintf(wallPool, "", w.ns))
+	w.apply(t, fmt.Sprintf(wallPool, w.ns))
 	w.active(t, 0)
 	w.expect(t, "node3", "node2", 30980, true)
 
@@ -178,12 +182,10 @@ func TestAPoolOpensItsPortsToDeclaredSourcesOnly(t *testing.T) {
 	}
 	w.expect(t, "node3", "node2", 10250, true) // always open
 
-	w.apply(t, fmt.Sprintf(wallPool, `, {cidr: "fd14:214::3/128"}`, w.ns))
 	c.role(t, "node3", "edge") // a join of the source opens node2 for it
 	w.active(t, 1)
 	w.expect(t, "node3", "node2", 8080, true)
 	c.kubectl(t, "label", "node", "node3", "node-role.kubernetes.io/edge-")
-	w.apply(t, fmt.Sprintf(wallPool, "", w.ns))
 	w.active(t, 1)
 	w.expect(t, "node3", "node2", 8080, false)
 	c.wantQuiet(t, 5*time.Second)
@@ -212,7 +214,7 @@ func TestAFirewallSurvivesTheCrashOfItsNode(t *testing.T) {
 	w := newWalls(t, c)
 	c.role(t, "node1", "edge")
 	c.role(t, "node2", "wall")
-	w.apply(t, fmt.Sprintf(wallPool, "", w.ns))
+	w.apply(t, fmt.Sprintf(wallPool, w.ns))
 	w.active(t, 1)
 	w.expect(t, "node3", "node2", 8080, false)
 	c.run(t, "localcluster", "node", "crash", "node2")

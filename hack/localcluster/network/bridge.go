@@ -19,6 +19,7 @@ func CreateBridge(ctx context.Context, st *state.State) error {
 		"link set lo up",
 		"link add "+bridge+" type bridge forward_delay 0",
 		fmt.Sprintf("address add %v/%d dev %s", st.ControlPlane.Address, st.Network.Machines.Bits(), bridge),
+		address6(st.ControlPlane.Address, bridge),
 		"link set "+bridge+" up")
 }
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
@@ -89,6 +90,7 @@ func nodeLinks(st *state.State, node state.Node) []string {
 	lines := []string{
 		"link set lo up",
 		fmt.Sprintf("address add %v/%d dev eth0", node.Address, st.Network.Machines.Bits()),
+		address6(node.Address, "eth0"),
 		"link set eth0 up",
 		fmt.Sprintf("route add default via %v", st.ControlPlane.Address),
 	}
@@ -98,6 +100,12 @@ func nodeLinks(st *state.State, node state.Node) []string {
 		}
 	}
 	return lines
+}
+
+// address6 returns the command that gives a link the IPv6 address of a machine. Nothing else has this address, so that
+// duplicate address detection, which takes a second, can be left out.
+func address6(machine netip.Addr, link string) string {
+	return fmt.Sprintf("address add %v/%d dev %s nodad", Address6(machine), machines6.Bits(), link)
 }
 
 // RemoveNode removes a node's network namespace. For other machines this looks like a power cut: the node does not

@@ -65,6 +65,17 @@ func Node(n state.Network, index int) (netip.Addr, netip.Prefix, error) {
 	return netip.AddrFrom4(machines), netip.PrefixFrom(netip.AddrFrom4(pods), 24), nil
 }
 
+// machines6 is the range of the machines' IPv6 addresses, which are unique local ones (RFC 4193). Pods and Services have
+// IPv4 addresses only.
+var machines6 = netip.MustParsePrefix("fd14:214::/64")
+
+// Address6 returns the IPv6 address of a machine: the last byte is that of its IPv4 address.
+func Address6(machine netip.Addr) netip.Addr {
+	out := machines6.Addr().As16()
+	out[15] = machine.As4()[3]
+	return netip.AddrFrom16(out)
+}
+
 // hardwareAddress returns the MAC address of a node's link, which never changes. If it changed at each start, other
 // nodes would use the old address for some seconds, and could not reach the node's pods.
 func hardwareAddress(node state.Node) net.HardwareAddr {

@@ -36,6 +36,22 @@ func TestNodesGetAddressesAndPodRangesOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestEachMachineHasAnIPv6AddressOfItsOwn(t *testing.T) {
+	n := Plan()
+	seen := map[netip.Addr]bool{Address6(ControlPlane(n)): true}
+	for i := range MaxNodes {
+		addr, _, err := Node(n, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v6 := Address6(addr); seen[v6] || !v6.IsPrivate() || !machines6.Contains(v6) {
+			t.Errorf("node %d: address %v is taken, public, or outside of %v", i, v6, machines6)
+		} else {
+			seen[v6] = true
+		}
+	}
+}
+
 func TestANodeHasTheSameHardwareAddressAfterEachStart(t *testing.T) {
 	node := state.Node{Machine: state.Machine{Address: netip.MustParseAddr("10.214.0.13")}}
 	if got := hardwareAddress(node).String(); got != "02:00:0a:d6:00:0d" {

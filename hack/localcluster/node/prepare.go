@@ -13,6 +13,7 @@ import (
 	"github.com/opcrew/opcrew/hack/localcluster/controlplane"
 	"github.com/opcrew/opcrew/hack/localcluster/machine"
 	"github.com/opcrew/opcrew/hack/localcluster/netpolicy"
+	"github.com/opcrew/opcrew/hack/localcluster/network"
 	"github.com/opcrew/opcrew/hack/localcluster/pki"
 	"github.com/opcrew/opcrew/hack/localcluster/state"
 )
@@ -88,7 +89,7 @@ func Join(ctx context.Context, st *state.State, n state.Node) error {
 		"--config=" + filepath.Join(dir, "kubelet.yaml"),
 		"--kubeconfig=" + filepath.Join(dir, "kubelet.kubeconfig"),
 		"--hostname-override=" + n.Name,
-		"--node-ip=" + n.Address.String(),
+		"--node-ip=" + n.Address.String() + "," + network.Address6(n.Address).String(),
 	}}
 	proxy := machine.Service{Name: "kube-proxy", Args: []string{
 		kube, "kube-proxy", "--config=" + filepath.Join(dir, "kube-proxy.yaml"),
