@@ -69,6 +69,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.StepApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Taint"):
 		return &nodesv1.TaintApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("TemplateRef"):
+		return &nodesv1.TemplateRefApplyConfiguration{}
 
 	}
 	return nil

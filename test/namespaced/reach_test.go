@@ -139,6 +139,9 @@ func TestEveryResourceOfARightIsInTheScopeThatTheAPIServerHas(t *testing.T) {
 			right.Each(func(group, resource, _, _ string) {
 				name, _, _ := strings.Cut(resource, "/")
 				kind, err := env.Client.RESTMapper().KindFor(schema.GroupVersionResource{Group: group, Resource: name})
+				if right.Role != "" && meta.IsNoMatchError(err) {
+					return // another product has the resource, and an administrator binds the role if it is installed
+				}
 				if err != nil {
 					t.Fatalf("%s: %v", right.At, err)
 				}

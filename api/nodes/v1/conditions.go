@@ -29,8 +29,8 @@ const (
 	// NodePoolPipelines is False while a pipeline has failed on a node, or cannot start. It exists only while
 	// spec.onJoin or spec.onLeave is set, or a node joins or leaves.
 	NodePoolPipelines = "Pipelines"
-	// NodePoolMachinesMatch reports whether the pool's nodes are in the segments in spec.cidrs and have the instance
-	// types in spec.machine. It exists only while one of these fields is set.
+	// NodePoolMachinesMatch reports whether the pool's nodes are in the segments in spec.cidrs, and have the instance
+	// types, the template and the security groups in spec.machine. It exists only while one of these fields is set.
 	NodePoolMachinesMatch = "MachinesMatch"
 	// NodePoolFirewallActive reports whether the kernel of every node of the pool has the rules in spec.firewall. It
 	// exists only while spec.firewall is set.
@@ -89,7 +89,16 @@ const (
 	ReasonSegmentMismatch = "SegmentMismatch"
 	// ReasonInstanceTypeMismatch: a node has another instance type than those in spec.machine.
 	ReasonInstanceTypeMismatch = "InstanceTypeMismatch"
-	// ReasonNotReported: a node reports no internal address, or no instance type.
+	// ReasonTemplateMissing: what spec.machine.templateRef names does not exist, or the API server does not serve its kind.
+	ReasonTemplateMissing = "TemplateMissing"
+	// ReasonTemplateUnreadable: the operator cannot read what spec.machine.templateRef names, or its machines.
+	ReasonTemplateUnreadable = "TemplateUnreadable"
+	// ReasonTemplateMismatch: a node was not made from what spec.machine.templateRef names.
+	ReasonTemplateMismatch = "TemplateMismatch"
+	// ReasonSecurityGroupMismatch: a node does not have a security group in spec.machine.
+	ReasonSecurityGroupMismatch = "SecurityGroupMismatch"
+	// ReasonNotReported: a node reports no internal address or no instance type, or no object shows what made it or its
+	// security groups.
 	ReasonNotReported = "NotReported"
 	// ReasonNoneRunning: no node joins or leaves.
 	ReasonNoneRunning = "NoneRunning"

@@ -181,6 +181,15 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
           elementRelationship: associative
+    - name: securityGroups
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.nodes.v1.SecurityGroup
+          elementRelationship: associative
+    - name: templateRef
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.TemplateRef
 - name: com.github.opcrew.opcrew.api.nodes.v1.NodePipeline
   map:
     fields:
@@ -547,6 +556,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secret
       type:
         scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.SecurityGroup
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.Step
   map:
     fields:
@@ -576,6 +587,21 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: value
+      type:
+        scalar: string
+- name: com.github.opcrew.opcrew.api.nodes.v1.TemplateRef
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
       type:
         scalar: string
 - name: io.k8s.api.core.v1.ResourceList

@@ -12,11 +12,17 @@ import (
 // MachineApplyConfiguration represents a declarative configuration of the Machine type for use
 // with apply.
 //
-// Machine is the type of the pool's machines.
+// Machine is the type of the pool's machines, and what creates them.
 type MachineApplyConfiguration struct {
 	// instanceTypes are the allowed values of the node label node.kubernetes.io/instance-type, which the cloud provider
 	// sets. Condition MachinesMatch names nodes with another type.
 	InstanceTypes []nodesv1.InstanceType `json:"instanceTypes,omitempty"`
+	// templateRef is what creates the pool's machines: a NodeClass of Karpenter, or a machine template of Cluster API.
+	// Condition MachinesMatch names nodes that were not made from it.
+	TemplateRef *TemplateRefApplyConfiguration `json:"templateRef,omitempty"`
+	// securityGroups are ids or names of security groups that every machine of the pool must have. Condition
+	// MachinesMatch names nodes without one of them, where the objects of templateRef show the groups.
+	SecurityGroups []nodesv1.SecurityGroup `json:"securityGroups,omitempty"`
 }
 
 // MachineApplyConfiguration constructs a declarative configuration of the Machine type for use with
@@ -31,6 +37,24 @@ func Machine() *MachineApplyConfiguration {
 func (b *MachineApplyConfiguration) WithInstanceTypes(values ...nodesv1.InstanceType) *MachineApplyConfiguration {
 	for i := range values {
 		b.InstanceTypes = append(b.InstanceTypes, values[i])
+	}
+	return b
+}
+
+// WithTemplateRef sets the TemplateRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TemplateRef field is set to the value of the last call.
+func (b *MachineApplyConfiguration) WithTemplateRef(value *TemplateRefApplyConfiguration) *MachineApplyConfiguration {
+	b.TemplateRef = value
+	return b
+}
+
+// WithSecurityGroups adds the given value to the SecurityGroups field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the SecurityGroups field.
+func (b *MachineApplyConfiguration) WithSecurityGroups(values ...nodesv1.SecurityGroup) *MachineApplyConfiguration {
+	for i := range values {
+		b.SecurityGroups = append(b.SecurityGroups, values[i])
 	}
 	return b
 }

@@ -19,7 +19,7 @@ type MachineChecksApplyConfiguration struct {
 	// one of the segments of its IP family; an IP family without a segment is not verified. Condition MachinesMatch
 	// names nodes outside the segments.
 	CIDRs []nodesv1.CIDR `json:"cidrs,omitempty"`
-	// machine is the type of the pool's machines.
+	// machine is the type of the pool's machines, and what creates them.
 	Machine *MachineApplyConfiguration `json:"machine,omitempty"`
 }
 

@@ -27,6 +27,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/machines/reading"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/refusals"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -113,7 +114,11 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err := setupNodes(mgr, tools, refused); err != nil {
 		return fmt.Errorf("set up the node controller: %w", err)
 	}
-	if err := setupPools(mgr, tools, refused, gauges); err != nil {
+	read, err := reading.Setup(mgr, tools.Clock)
+	if err != nil {
+		return err
+	}
+	if err := setupPools(mgr, &poolReconciler{tools, refused, read}, gauges); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
 	}
 	undelivered := func(why string, pools []string) { refused.Set(ofFirewall, why, pools) }
@@ -144,10 +149,9 @@ func setupNodes(mgr ctrl.Manager, tools *kit.Tools, refused *refusals.Refusals) 
 		Complete(loop)
 }
 
-func setupPools(mgr ctrl.Manager, tools *kit.Tools, refused *refusals.Refusals, gauges *gauges) error {
-	r := &poolReconciler{tools, refused}
+func setupPools(mgr ctrl.Manager, r *poolReconciler, gauges *gauges) error {
 	loop := &kit.Loop[*nodesv1.NodePool, facts, decision]{
-		Tools:       tools,
+		Tools:       r.Tools,
 		New:         func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Kind:        r,
 		Transitions: r.transitions,
@@ -159,10 +163,10 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refused *refusals.Refusals, 
 		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
 	}
 	pools := ctrl.NewControllerManagedBy(mgr)
-	if tools.Installed[configPoolsCRD] {
+	if r.Installed[configPoolsCRD] {
 		pools.Watches(&mcfgv1.MachineConfigPool{}, handler.EnqueueRequestsFromMapFunc(sameName))
 	}
-	watchActivities(pools, tools, poolOfActivity)
+	watchActivities(pools, r.Tools, poolOfActivity)
 	return pools.
 		Named("nodepool").
 		For(&nodesv1.NodePool{}).
@@ -170,7 +174,8 @@ func setupPools(mgr ctrl.Manager, tools *kit.Tools, refused *refusals.Refusals, 
 		Watches(&corev1.Node{}, poolsOfNode(mgr.GetClient()), builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, otherPools(mgr.GetClient())).
 		Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(poolOfRules)).
-		WatchesRawSource(source.Channel(refused.Woken(), &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
+		WatchesRawSource(source.Channel(r.refusals.Woken(), &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
+		WatchesRawSource(source.Channel(r.machines.Woken(), &handler.TypedEnqueueRequestForObject[*nodesv1.NodePool]{})).
 		WithOptions(loop.Options(1)).
 		Complete(loop)
 }

@@ -17,6 +17,7 @@ import (
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/machines/reading"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/refusals"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
@@ -27,6 +28,7 @@ import (
 type poolReconciler struct {
 	*kit.Tools
 	refusals *refusals.Refusals
+	machines *reading.Reader
 }
 
 // facts holds everything that is read about a NodePool.
@@ -47,6 +49,7 @@ type facts struct {
 	remedies remediation.Facts
 	// firewall is only read if the pool has a firewall, or is being deleted.
 	firewall firewall.World
+	machines reading.Facts
 }
 
 // member is a node that belongs to a NodePool or still has settings of this NodePool. desired is what the node should
@@ -93,6 +96,7 @@ func (r *poolReconciler) observeFeatures(ctx context.Context, pool *nodesv1.Node
 	if f.remedies, err = r.observeRemedies(ctx, pool, *f); err != nil {
 		return err
 	}
+	f.machines = r.machines.Observe(pool, belonging(f.nodes))
 	f.firewall, err = r.observeFirewall(ctx, pool)
 	return err
 }

@@ -69,6 +69,7 @@ func (r *poolReconciler) Plan(pool *nodesv1.NodePool, f facts, d decision) kit.P
 	}}, d.config.children(pool)...)
 	d.steps.plan(&plan)
 	d.remedies.Plan(&plan)
+	plan.LookAgain(f.machines.Again)
 	if p := d.config.problem; p != nil && p.reason == nodesv1.ReasonPolicyMissing {
 		plan.LookAgain(policyWait)
 	}

@@ -10,8 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/machines"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -69,6 +71,50 @@ func TestMachinesAreVerified(t *testing.T) {
 			if !strings.Contains(c.Message, word) {
 				t.Errorf("%s: expected the message to contain %q, got %q", name, word, c.Message)
 			}
+		}
+	}
+}
+
+func TestTheTemplateOfMachinesIsReported(t *testing.T) {
+	fromClass := func(p *nodesv1.NodePool) {
+		ref := &nodesv1.TemplateRef{APIVersion: "karpenter.k8s.aws/v1", Kind: "EC2NodeClass", Name: "gold"}
+		p.Spec.Machine = &nodesv1.Machine{TemplateRef: ref}
+		p.Generation = 2
+	}
+	madeFrom := func(class string) *machines.View {
+		record := machines.Record{NodeName: "n", Kind: schema.GroupKind{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass"}, Name: class}
+		return machines.NewView(pooltest.SomeTime.Time, nil, []machines.Record{record})
+	}
+	missing := func(blocks bool) *machines.View {
+		return &machines.View{Problem: &machines.Problem{Reason: nodesv1.ReasonTemplateMissing, Message: "it is missing", Blocks: blocks}}
+	}
+	earlier := func(generation int64) []metav1.Condition {
+		return []metav1.Condition{{Type: nodesv1.NodePoolMachinesMatch, Status: "False", Reason: nodesv1.ReasonTemplateMismatch, ObservedGeneration: generation}}
+	}
+	for name, test := range map[string]struct {
+		view        *machines.View
+		before      []metav1.Condition
+		want, ready string
+	}{
+		"made from the template":        {madeFrom("gold"), nil, "True AsWanted", "True"},
+		"made from another":             {madeFrom("silver"), nil, "False TemplateMismatch", "False"},
+		"the API is not served":         {missing(false), nil, "Unknown TemplateMissing", "True"},
+		"the template does not exist":   {missing(true), nil, "False TemplateMissing", "False"},
+		"not read yet":                  {nil, nil, "Unknown NotReported", "True"},
+		"not read yet, after a restart": {nil, earlier(2), "False TemplateMismatch", "False"},
+		"not read yet, after an edit":   {nil, earlier(1), "Unknown NotReported", "True"},
+	} {
+		pool := pooltest.Pool("gold", fromClass)
+		pool.Status.Conditions = test.before
+		f := factsOf(pool, []*nodesv1.NodePool{pool}, settled(t, pooltest.Node("n", pooltest.Role("gold")), pool))
+		f.machines.View = test.view
+		reportAt(pool, f, kit.Outcome{}, pooltest.SomeTime.Time)
+		c := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolMachinesMatch)
+		if got := string(c.Status) + " " + c.Reason; got != test.want {
+			t.Errorf("%s: expected %q, got %q: %s", name, test.want, got, c.Message)
+		}
+		if got := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolReady); string(got.Status) != test.ready {
+			t.Errorf("%s: expected Ready to be %s, got %s %s", name, test.ready, got.Status, got.Message)
 		}
 	}
 }

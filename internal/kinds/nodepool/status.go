@@ -12,6 +12,7 @@ import (
 
 	"github.com/opcrew/opcrew/api/common"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/machines"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
@@ -46,7 +47,7 @@ func (r *poolReconciler) Report(pool *nodesv1.NodePool, f facts, d decision, don
 	reportConfig(set, pool, f.config, d.config, config)
 	reportSteps(set, pool, d.steps, steps)
 	reportRemedies(set, pool, d.remedies, steps)
-	reportMachines(set, pool, f.nodes)
+	reportMachines(set, pool, machines.Verify(pool, belonging(f.nodes), f.machines.View))
 	reportFirewall(set, status, d.firewall)
 	set.SumUp(blockers, readyReason(status), readyMessage(pool))
 	reportFrozen(set, pool, previewInput{

@@ -1,8 +1,9 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machines finds out whether nodes are in the network segments of a NodePool and have its instance types. It has
-// no side effects. Package nodepool reports the result.
+// Package machines finds out whether nodes are in the network segments of a NodePool, and have its instance types, its
+// template and its security groups. It has no side effects. Package reading reads the objects of machines, and package
+// nodepool reports the result.
 package machines
 
 import (
@@ -14,28 +15,26 @@ import (
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 )
 
-// Result is what the machines of a NodePool's nodes show.
-type Result struct {
-	// Reason is the first requirement that nodes do not meet; empty if there is none. Remedy is what to do.
-	Reason, Remedy string
-	// Wrong are the nodes that do not meet it, and First is what is wrong with the first of them.
-	Wrong []string
-	First string
-	// Silent are nodes that do not report what must be known.
-	Silent []string
-}
-
-// finding is what a node reports about its machine: whether it is known, and what is wrong; "" if nothing is.
-type finding struct {
-	known bool
-	wrong string
-}
-
 // Checked reports whether a NodePool has requirements for the machines of its nodes.
-func Checked(pool *nodesv1.NodePool) bool { return len(segmentsOf(pool)) > 0 || len(typesOf(pool)) > 0 }
+func Checked(pool *nodesv1.NodePool) bool {
+	return len(segmentsOf(pool)) > 0 || len(typesOf(pool)) > 0 || templateOf(pool) != nil
+}
 
-// Verify compares nodes with the requirements of a NodePool.
-func Verify(pool *nodesv1.NodePool, nodes []*corev1.Node) Result {
+// Verify compares nodes with the requirements of a NodePool. view is what was read about its template; nil until then.
+func Verify(pool *nodesv1.NodePool, nodes []*corev1.Node, view *View) Result {
+	own := verifyNodes(pool, nodes)
+	if own.Reason != "" {
+		return own
+	}
+	template := verifyTemplate(pool, nodes, view)
+	if len(own.Silent) == 0 || template.Reason != "" || template.Problem != nil || template.Pending {
+		return template
+	}
+	return own
+}
+
+// verifyNodes compares what nodes themselves report.
+func verifyNodes(pool *nodesv1.NodePool, nodes []*corev1.Node) Result {
 	segments, types := segmentsOf(pool), typesOf(pool)
 	out := Result{Reason: nodesv1.ReasonSegmentMismatch, Remedy: "correct spec.cidrs, or remove the node from the pool"}
 	if out.examine(nodes, func(n *corev1.Node) finding { return inSegments(n, segments) }); len(out.Wrong) > 0 {
@@ -45,20 +44,9 @@ func Verify(pool *nodesv1.NodePool, nodes []*corev1.Node) Result {
 	if out.examine(nodes, func(n *corev1.Node) finding { return ofType(n, types) }); len(out.Wrong) > 0 {
 		return out
 	}
-	return Result{Silent: slices.Compact(slices.Sorted(slices.Values(out.Silent)))}
-}
-
-// examine adds the nodes with a wrong machine, and those that report nothing.
-func (r *Result) examine(nodes []*corev1.Node, find func(*corev1.Node) finding) {
-	for _, n := range nodes {
-		switch f := find(n); {
-		case f.wrong != "":
-			if r.Wrong = append(r.Wrong, n.Name); r.First == "" {
-				r.First = f.wrong
-			}
-		case !f.known:
-			r.Silent = append(r.Silent, n.Name)
-		}
+	return Result{
+		Silent:  slices.Compact(slices.Sorted(slices.Values(out.Silent))),
+		Unknown: "Address or instance type of %s are not reported, so opcrew cannot verify them",
 	}
 }
 
