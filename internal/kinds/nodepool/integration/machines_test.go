@@ -6,15 +6,18 @@ package integration
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/machines/reading"
 	"github.com/opcrew/opcrew/test/testenv/manifest"
 	"github.com/opcrew/opcrew/test/testenv/operator"
 )
@@ -101,6 +104,34 @@ func installMachines(t *testing.T) {
 	}
 }
 
+// A real API server refuses requests of a user without the optional roles. The user here is not that of the operator,
+// because a test fails if the operator lacks a right.
+func withoutRights(t *testing.T) {
+	t.Helper()
+	reader := reading.New(env.ClientFor(t, env.ConfigAs("una")), clock.RealClock{})
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { ended <- reader.Start(ctx) }()
+	for ref, command := range map[nodesv1.TemplateRef]string{
+		fromNodeClass("gold"):       "create clusterrolebinding opcrew-karpenter --clusterrole opcrew-karpenter-machines",
+		fromMachineTemplate("gold"): "create rolebinding opcrew-cluster-api --namespace capi --clusterrole opcrew-cluster-api-machines",
+	} {
+		p := newPool("unread", madeFrom(ref))
+		reader.Observe(p, nil)
+		<-reader.Woken()
+		problem := reader.Observe(p, nil).View.Problem
+		if problem == nil || problem.Reason != nodesv1.ReasonTemplateUnreadable || !strings.Contains(problem.Message, command) {
+			t.Errorf("%s: expected a missing right and the command that grants it, got %+v", ref.Kind, problem)
+		} else {
+			t.Log(problem.Message)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMachinesAreComparedWithTheirTemplate(t *testing.T) {
 	machinesCanBeRead(t)
 	process := env.Operator(t)
@@ -111,6 +142,7 @@ func TestMachinesAreComparedWithTheirTemplate(t *testing.T) {
 	}
 
 	installMachines(t)
+	withoutRights(t)
 	editPool(t, "early", madeFrom(fromMachineTemplate("none")))
 	p = awaitCondition(t, "early", matches, "False TemplateMissing", "AWSMachineTemplate none does not exist in namespace capi")
 	t.Log(conditionOf(p, matches).Message)

@@ -31,10 +31,7 @@ import (
 
 // Setup returns a Reader that runs in the manager.
 func Setup(mgr ctrl.Manager, now clock.PassiveClock) (*Reader, error) {
-	config := rest.CopyConfig(mgr.GetConfig())
-	config.QPS, config.Burst, config.RateLimiter = requestRate, requestRate, nil
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return limited{next} })
-	live, err := client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	live, err := limitedClient(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return nil, fmt.Errorf("create the client for machines: %w", err)
 	}
@@ -43,4 +40,12 @@ func Setup(mgr ctrl.Manager, now clock.PassiveClock) (*Reader, error) {
 		return nil, fmt.Errorf("run the reader of machines: %w", err)
 	}
 	return reader, nil
+}
+
+// limitedClient returns a client with limits for the rate of requests and the size of answers.
+func limitedClient(config *rest.Config, options client.Options) (client.Client, error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst, config.RateLimiter = requestRate, requestRate, nil
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return limited{next} })
+	return client.New(config, options)
 }
