@@ -166,7 +166,7 @@ func TestDocumentsAreDeletedBeforeAgentsAreWritten(t *testing.T) {
 	}
 	w.documents = append(w.documents, "pool-silver")
 	d := decide(w)
-	r := &reconciler{&kit.Tools{}}
+	r := &reconciler{Tools: &kit.Tools{}}
 	plan := r.Plan(&corev1.ServiceAccount{}, w, d)
 	if !d.stale || len(plan.Children) != 2 || !plan.Stays(&appsv1.DaemonSet{}) {
 		t.Errorf("expected the ConfigMaps only, and agents that stay, got %d children", len(plan.Children))

@@ -27,7 +27,20 @@ import (
 
 // reconciler writes what the agents need. Its object is their ServiceAccount, which is installed with opcrew, so that the
 // objects of all pools have one owner.
-type reconciler struct{ *kit.Tools }
+type reconciler struct {
+	*kit.Tools
+	// apiServers has the port of the API server, by the name of its Service.
+	apiServers kit.Memory[string, readPort]
+}
+
+// readPort is a port, and when it was read.
+type readPort struct {
+	port uint16
+	at   time.Time
+}
+
+// portAge is how old the port may be: reports of agents cause many reconciles, and the port hardly ever changes.
+const portAge = 10 * time.Minute
 
 // decision has the documents for the agents.
 type decision struct {
@@ -65,15 +78,25 @@ func (r *reconciler) Observe(ctx context.Context, _ *corev1.ServiceAccount) (Wor
 func (r *reconciler) apiServerPort(ctx context.Context) (uint16, error) {
 	service := &corev1.Service{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}
+	if known := r.apiServers.Get(key.Name); known.port != 0 && r.Clock.Since(known.at) < portAge {
+		return known.port, nil
+	}
 	if err := r.Live.Get(ctx, key, service); err != nil {
 		return 0, fmt.Errorf("read the port of the API server from Service %s: %w", key, err)
 	}
+	port := securePort(service)
+	r.apiServers.Set(key.Name, readPort{port, r.Clock.Now()})
+	return port, nil
+}
+
+// securePort returns the port on which the API server listens, as its Service shows it; 0 if it does not.
+func securePort(service *corev1.Service) uint16 {
 	for _, p := range service.Spec.Ports {
 		if p.Name == "https" {
-			return uint16(p.TargetPort.IntValue()), nil
+			return uint16(p.TargetPort.IntValue())
 		}
 	}
-	return 0, nil
+	return 0
 }
 
 // Read reads all pools and nodes.

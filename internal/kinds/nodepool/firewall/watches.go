@@ -55,7 +55,7 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools, report func(why string, pools []s
 	loop := &kit.Loop[*corev1.ServiceAccount, World, decision]{
 		Tools: tools,
 		New:   func() *corev1.ServiceAccount { return &corev1.ServiceAccount{} },
-		Kind:  &reconciler{tools},
+		Kind:  &reconciler{Tools: tools},
 		After: func(_ *corev1.ServiceAccount, w World, _ decision, done kit.Outcome) {
 			report(obstacle(done), w.concerned())
 		},

@@ -4,6 +4,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,21 @@ func SlotsOf(numbers ...int) Slots {
 			continue
 		}
 		out = append(out, SlotRange{n, n})
+	}
+	return out
+}
+
+// joined returns ranges in ascending order, and joins those that touch or overlap. A server lists each slot once, but a
+// hostile one may not.
+func joined(ranges []SlotRange) Slots {
+	slices.SortFunc(ranges, func(a, b SlotRange) int { return cmp.Compare(a.First, b.First) })
+	var out Slots
+	for _, r := range ranges {
+		if last := len(out) - 1; last >= 0 && r.First <= out[last].Last+1 {
+			out[last].Last = max(out[last].Last, r.Last)
+			continue
+		}
+		out = append(out, r)
 	}
 	return out
 }

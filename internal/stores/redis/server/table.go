@@ -47,8 +47,10 @@ func peerOf(node clusternodes.Node) Peer {
 	if node.Is("slave") {
 		peer.Role, peer.PrimaryID = Replica, node.Primary
 	}
+	ranges := make([]SlotRange, 0, len(node.Slots))
 	for _, slots := range node.Slots {
-		peer.Slots = append(peer.Slots, SlotRange(slots))
+		ranges = append(ranges, SlotRange(slots))
 	}
+	peer.Slots = joined(ranges)
 	return peer
 }
