@@ -17,10 +17,11 @@ import (
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // poolLabel has the name of the NodePool on an Activity that runs a step of its pipelines (package nodepool).
-const poolLabel = "opcrew.io/nodepool"
+const poolLabel = claims.PoolLabel
 
 // ofItsPool returns an obstacle if the NodePool to which a step belongs does not exist or has another requester. Without
 // this check, a step of a user who no longer decides about the pool could still start.

@@ -11,13 +11,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/orders"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
+	"github.com/opcrew/opcrew/internal/nodedrain/drain"
+	"github.com/opcrew/opcrew/internal/nodedrain/evict"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -68,7 +69,7 @@ func (r *nodeReconciler) Observe(ctx context.Context, node *corev1.Node) (nodeFa
 		return f, err
 	}
 	if fleet.Phase(node) == rollout.WantsDrain && node.Spec.Unschedulable {
-		f.drain, err = r.observeDrain(ctx, node)
+		f.drain, err = r.refused.Observe(ctx, r.Live, node.Name, nodepatch.Cordoned(node))
 	}
 	return f, err
 }
@@ -140,7 +141,7 @@ func (r *nodeReconciler) Report(*corev1.Node, nodeFacts, nodeDecision, kit.Outco
 // they have changed.
 func (r *nodeReconciler) after(node *corev1.Node, f nodeFacts, d nodeDecision, done kit.Outcome) {
 	why := ""
-	if ensure.Refused(done.Err) && !errors.Is(done.Err, errEvict) {
+	if ensure.Refused(done.Err) && !errors.Is(done.Err, evict.Err) {
 		why = done.Err.Error()
 	}
 	if why == r.denied.Get(node.Name) && equality.Semantic.DeepEqual(r.drains.Get(node.Name), d.drain) {

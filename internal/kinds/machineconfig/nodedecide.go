@@ -9,8 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/nodedrain/drain"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
+	"github.com/opcrew/opcrew/internal/nodedrain/evict"
 	"github.com/opcrew/opcrew/internal/workload"
 )
 
@@ -27,7 +28,7 @@ func (s *shared) observeOthers(ctx context.Context, f *fleet.Fleet, controlPlane
 // etcdTrouble names a pod of the control plane's etcd that is not ready. An etcd without pods, such as that of a managed
 // cluster, counts as healthy.
 func (s *shared) etcdTrouble(ctx context.Context) (string, error) {
-	pods, err := s.livePods(ctx, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"component": "etcd", "tier": "control-plane"})
+	pods, err := evict.Pods(ctx, s.Live, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"component": "etcd", "tier": "control-plane"})
 	if err != nil {
 		return "", err
 	}

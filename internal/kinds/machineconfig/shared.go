@@ -18,10 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
-	"github.com/opcrew/opcrew/internal/kinds/machineconfig/drain"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/kured"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/nodedrain/drain"
+	"github.com/opcrew/opcrew/internal/nodedrain/evict"
 )
 
 // shared is what the reconcilers of pools and of nodes have in common.
@@ -30,8 +31,8 @@ type shared struct {
 	configs *configs
 	// drains are the last plans of drains by node. The status of a pool shows what blocks them.
 	drains kit.Memory[string, *drain.Plan]
-	// refused has the last refusals of evictions by node.
-	refused kit.Memory[string, map[types.UID]string]
+	// refused has the last refusals of evictions.
+	refused evict.Refusals
 	// denied has the last refusals of patches by node.
 	denied kit.Memory[string, string]
 	// readings are what the nodes say, and locks the nodes that hold kured's lock.

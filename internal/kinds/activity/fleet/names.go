@@ -14,10 +14,11 @@ import (
 	"strings"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // Label is a label of the Activities of single hosts, with the name of their fleet.
-const Label = "opcrew.io/fleet"
+const Label = claims.FleetLabel
 
 // longestName is the length limit of the name of an object.
 const longestName = 253

@@ -10,13 +10,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
 const (
 	// CordonAnnotation has the time at which opcrew cordoned the node. A cordon without it belongs to a user or another
 	// tool.
-	CordonAnnotation = "opcrew.io/machine-cordoned"
+	CordonAnnotation = claims.MachineCordon
 	// UpdatedAnnotation has the configuration that the node completed last, and the time at which the operator saw it.
 	// The clock of the operator counts, because the clock of a host can be wrong.
 	UpdatedAnnotation = "opcrew.io/machine-updated"

@@ -17,6 +17,7 @@ import (
 	"github.com/opcrew/opcrew/api/common"
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // Namespace is the namespace of the Activities, in which users have no rights.
@@ -25,7 +26,7 @@ const Namespace = "opcrew-activities"
 // Labels of the Activities.
 const (
 	// PoolLabel has the name of the NodePool. The admission policy of Activities and package activity know it.
-	PoolLabel = "opcrew.io/nodepool"
+	PoolLabel = claims.PoolLabel
 	// RunLabel identifies one execution of a pipeline on a node. StepLabel and AttemptLabel have the name of the step,
 	// and how often it was started. PhaseLabel is join or leave.
 	RunLabel     = "opcrew.io/pipeline-run"
