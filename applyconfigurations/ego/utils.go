@@ -29,6 +29,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &egov1.ApprovalApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Canary"):
 		return &egov1.CanaryApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Drain"):
+		return &egov1.DrainApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("FleetLimits"):
 		return &egov1.FleetLimitsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("FleetStatus"):

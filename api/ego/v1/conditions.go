@@ -79,6 +79,12 @@ const (
 	ReasonSoaking = "Soaking"
 	// ReasonBudgetUsed: as many hosts as spec.hosts.maxUnavailable allows are not available.
 	ReasonBudgetUsed = "BudgetUsed"
+	// ReasonDraining: the operator drains the node of a host before the command runs there.
+	ReasonDraining = "Draining"
+	// ReasonDrainBlocked: a pod of a node that is drained cannot be evicted, or does not end. The message names it.
+	ReasonDrainBlocked = "DrainBlocked"
+	// ReasonHeld: another user or tool, such as MachineConfig, works on the nodes that are left.
+	ReasonHeld = "Held"
 	// ReasonStoppedOnFailure: the command failed on more hosts than spec.hosts.maxFailures allows, so that no further
 	// host started.
 	ReasonStoppedOnFailure = "StoppedOnFailure"

@@ -81,6 +81,10 @@ type FleetLimits struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Failed;All
 	Rerun Rerun `json:"rerun,omitempty"`
+
+	// drain makes the operator cordon the node of a host and evict its pods before the command runs there.
+	// +optional
+	Drain *Drain `json:"drain,omitempty"`
 }
 
 // NodeLabel is the value of a label of a node.
@@ -167,7 +171,7 @@ type FleetStatus struct {
 	// notStarted is the number of hosts that have no Activity in this run yet.
 	// +optional
 	NotStarted int32 `json:"notStarted"`
-	// pending is the number of hosts whose Activity has not started its command.
+	// pending is the number of hosts that are drained, or whose Activity has not started its command.
 	// +optional
 	Pending int32 `json:"pending"`
 	// running is the number of hosts on which the command is running.
@@ -196,13 +200,13 @@ type FleetStatus struct {
 	// started is the number of hosts that have had an Activity in this run.
 	// +optional
 	Started int32 `json:"started,omitempty"`
-	// starting are the hosts whose Activity the operator creates next. The operator records them first, so that a crash
-	// never makes it start more hosts than maxUnavailable allows.
+	// starting are the hosts that the operator drains, and whose Activity it creates next. The operator records them
+	// first, so that a crash never makes it start more hosts than maxUnavailable allows.
 	// +optional
 	// +listType=atomic
 	Starting []string `json:"starting,omitempty"`
-	// removed are results whose Activity was deleted. The operator records them, so that the command does not run there
-	// again.
+	// removed are results without an Activity, because it was deleted, or because the node could not be drained. The
+	// operator records them, so that the command does not run there in the same run.
 	// +optional
 	// +listType=atomic
 	Removed []RemovedRun `json:"removed,omitempty"`
@@ -229,7 +233,7 @@ type OutcomeGroup struct {
 	Hosts []string `json:"hosts,omitempty"`
 }
 
-// RemovedRun is the result of a run on one host whose Activity was deleted.
+// RemovedRun is the result of a run on one host that has no Activity.
 type RemovedRun struct {
 	// host is the name of the node.
 	Host string `json:"host"`
@@ -237,4 +241,7 @@ type RemovedRun struct {
 	Run int64 `json:"run"`
 	// state in which the run ended. The deletion of an Activity cancels its run.
 	State State `json:"state"`
+	// message says why the node was not drained, so that the command did not run; empty if the Activity was deleted.
+	// +optional
+	Message string `json:"message,omitempty"`
 }

@@ -79,6 +79,8 @@ const (
 	ReasonNoCanary = "NoCanary"
 	// ReasonCordoned: a node is cordoned by a user or another tool, so opcrew does not begin its update.
 	ReasonCordoned = "Cordoned"
+	// ReasonActivity: an Activity runs on a node, or is about to, so opcrew does not begin its update.
+	ReasonActivity = "Activity"
 	// ReasonNodeNotReady: a node is not ready, so opcrew does not begin its update.
 	ReasonNodeNotReady = "NodeNotReady"
 	// ReasonAgentSilent: the machine agent of a node has not begun to carry out its order for ten minutes.

@@ -238,6 +238,12 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.opcrew.opcrew.api.ego.v1.ConcurrencyPolicy
   scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.Drain
+  map:
+    fields:
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
 - name: com.github.opcrew.opcrew.api.ego.v1.Env
   scalar: string
 - name: com.github.opcrew.opcrew.api.ego.v1.FleetStatus
@@ -305,6 +311,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: canary
       type:
         namedType: com.github.opcrew.opcrew.api.ego.v1.Canary
+    - name: drain
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.Drain
     - name: maxFailures
       type:
         scalar: numeric
@@ -363,6 +372,9 @@ var schemaYAML = typed.YAMLObject(`types:
   map:
     fields:
     - name: host
+      type:
+        scalar: string
+    - name: message
       type:
         scalar: string
     - name: run

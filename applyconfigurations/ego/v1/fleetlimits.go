@@ -35,6 +35,8 @@ type FleetLimitsApplyConfiguration struct {
 	// rerun decides on which hosts the command runs when spec.run is raised: Failed (the default), on those where it
 	// has not succeeded; All, on all of them.
 	Rerun *egov1.Rerun `json:"rerun,omitempty"`
+	// drain makes the operator cordon the node of a host and evict its pods before the command runs there.
+	Drain *DrainApplyConfiguration `json:"drain,omitempty"`
 }
 
 // FleetLimitsApplyConfiguration constructs a declarative configuration of the FleetLimits type for use with
@@ -90,5 +92,13 @@ func (b *FleetLimitsApplyConfiguration) WithMaxFailures(value int32) *FleetLimit
 // If called multiple times, the Rerun field is set to the value of the last call.
 func (b *FleetLimitsApplyConfiguration) WithRerun(value egov1.Rerun) *FleetLimitsApplyConfiguration {
 	b.Rerun = &value
+	return b
+}
+
+// WithDrain sets the Drain field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Drain field is set to the value of the last call.
+func (b *FleetLimitsApplyConfiguration) WithDrain(value *DrainApplyConfiguration) *FleetLimitsApplyConfiguration {
+	b.Drain = value
 	return b
 }

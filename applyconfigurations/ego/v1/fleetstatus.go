@@ -14,7 +14,7 @@ type FleetStatusApplyConfiguration struct {
 	Hosts *int32 `json:"hosts,omitempty"`
 	// notStarted is the number of hosts that have no Activity in this run yet.
 	NotStarted *int32 `json:"notStarted,omitempty"`
-	// pending is the number of hosts whose Activity has not started its command.
+	// pending is the number of hosts that are drained, or whose Activity has not started its command.
 	Pending *int32 `json:"pending,omitempty"`
 	// running is the number of hosts on which the command is running.
 	Running *int32 `json:"running,omitempty"`
@@ -32,11 +32,11 @@ type FleetStatusApplyConfiguration struct {
 	Since *int64 `json:"since,omitempty"`
 	// started is the number of hosts that have had an Activity in this run.
 	Started *int32 `json:"started,omitempty"`
-	// starting are the hosts whose Activity the operator creates next. The operator records them first, so that a crash
-	// never makes it start more hosts than maxUnavailable allows.
+	// starting are the hosts that the operator drains, and whose Activity it creates next. The operator records them
+	// first, so that a crash never makes it start more hosts than maxUnavailable allows.
 	Starting []string `json:"starting,omitempty"`
-	// removed are results whose Activity was deleted. The operator records them, so that the command does not run there
-	// again.
+	// removed are results without an Activity, because it was deleted, or because the node could not be drained. The
+	// operator records them, so that the command does not run there in the same run.
 	Removed []RemovedRunApplyConfiguration `json:"removed,omitempty"`
 }
 

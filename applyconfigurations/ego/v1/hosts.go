@@ -116,6 +116,14 @@ func (b *HostsApplyConfiguration) WithRerun(value egov1.Rerun) *HostsApplyConfig
 	return b
 }
 
+// WithDrain sets the Drain field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Drain field is set to the value of the last call.
+func (b *HostsApplyConfiguration) WithDrain(value *DrainApplyConfiguration) *HostsApplyConfiguration {
+	b.FleetLimitsApplyConfiguration.Drain = value
+	return b
+}
+
 // WithApproval sets the Approval field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Approval field is set to the value of the last call.

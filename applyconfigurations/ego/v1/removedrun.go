@@ -12,7 +12,7 @@ import (
 // RemovedRunApplyConfiguration represents a declarative configuration of the RemovedRun type for use
 // with apply.
 //
-// RemovedRun is the result of a run on one host whose Activity was deleted.
+// RemovedRun is the result of a run on one host that has no Activity.
 type RemovedRunApplyConfiguration struct {
 	// host is the name of the node.
 	Host *string `json:"host,omitempty"`
@@ -20,6 +20,8 @@ type RemovedRunApplyConfiguration struct {
 	Run *int64 `json:"run,omitempty"`
 	// state in which the run ended. The deletion of an Activity cancels its run.
 	State *egov1.State `json:"state,omitempty"`
+	// message says why the node was not drained, so that the command did not run; empty if the Activity was deleted.
+	Message *string `json:"message,omitempty"`
 }
 
 // RemovedRunApplyConfiguration constructs a declarative configuration of the RemovedRun type for use with
@@ -49,5 +51,13 @@ func (b *RemovedRunApplyConfiguration) WithRun(value int64) *RemovedRunApplyConf
 // If called multiple times, the State field is set to the value of the last call.
 func (b *RemovedRunApplyConfiguration) WithState(value egov1.State) *RemovedRunApplyConfiguration {
 	b.State = &value
+	return b
+}
+
+// WithMessage sets the Message field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Message field is set to the value of the last call.
+func (b *RemovedRunApplyConfiguration) WithMessage(value string) *RemovedRunApplyConfiguration {
+	b.Message = &value
 	return b
 }

@@ -10,11 +10,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // observeBeginning checks whether the run of an Activity may start, and reads what the run needs.
@@ -27,7 +29,7 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	if err != nil {
 		return nil, fmt.Errorf("read node %s: %w", a.Spec.Host, err)
 	}
-	b := &run.Start{Boot: node.Status.NodeInfo.BootID}
+	b := &run.Start{Boot: node.Status.NodeInfo.BootID, Drained: isDrained(a, node)}
 	if b.Obstacle, err = r.permit(ctx, a, node); err != nil || b.Obstacle != nil {
 		return b, err
 	}
@@ -42,6 +44,12 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 		b.Obstacle = &run.Obstacle{Final: true, Reason: egov1.ReasonNotStarted, Message: err.Error()}
 	}
 	return b, nil
+}
+
+// isDrained reports whether the fleet of an Activity has cordoned the node.
+func isDrained(a *egov1.Activity, node *corev1.Node) bool {
+	cordon, by := claims.CordonOf(node), metav1.GetControllerOf(a)
+	return cordon != nil && by != nil && cordon.UID == by.UID && node.Spec.Unschedulable
 }
 
 // mayRun reports whether a pod of an Activity may still start its command on the host.

@@ -13,11 +13,14 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/nodedrain/evict"
 )
 
 // reconciler reconciles Activities.
 type reconciler struct {
 	*kit.Tools
+	// refused has the last refusals of evictions by node.
+	refused evict.Refusals
 }
 
 // facts holds everything that is read about an Activity.

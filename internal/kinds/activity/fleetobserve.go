@@ -28,6 +28,11 @@ type fleetFacts struct {
 	// true if the API server has the same version of the fleet as the cache.
 	obstacle *run.Obstacle
 	fresh    bool
+	// drains are the nodes that are drained, and cordoned those that have the record of a cordon by this fleet.
+	drains   []fleet.Drain
+	cordoned []*corev1.Node
+	// unseen are nodes whose last write by the operator the cache does not show.
+	unseen map[string]bool
 }
 
 // fleets reads what a fleet needs.
@@ -36,24 +41,42 @@ type fleets struct{ *reconciler }
 // observe reads the hosts of a fleet and their Activities. If an Activity is to be created, it also checks whether
 // that is still allowed.
 func (r fleets) observe(ctx context.Context, a *egov1.Activity, f *facts) error {
-	if a.DeletionTimestamp != nil {
-		return nil
-	}
 	out := &f.fleet
 	var err error
-	if out.children, err = r.childrenOf(ctx, a); err != nil || a.Status.Run != run.Number(a) || run.Over(a) {
+	if out.children, err = r.childrenOf(ctx, a); err != nil {
 		return err
 	}
-	o := fleet.Observed{Children: out.children}
+	if err = r.cordonedBy(ctx, a, out); err != nil {
+		return err
+	}
+	switch {
+	case a.DeletionTimestamp != nil:
+		return r.observeLeaving(ctx, a, out)
+	case a.Status.Run != run.Number(a) || run.Over(a) && len(out.cordoned) == 0:
+		return nil
+	}
+	o := fleet.Observed{Children: out.children, Operator: r.Node}
 	if o.Nodes, err = r.nodesOf(ctx, a); err != nil {
 		return err
 	}
 	out.hosts = fleet.HostsOf(a, o)
-	switch v := fleet.Decide(fleetInput(a, *out, r.Clock.Now())); {
-	case v.Drop:
+	if run.Over(a) {
+		return nil
+	}
+	return r.observeNext(ctx, a, out)
+}
+
+// observeNext reads what the next step of a run needs. A node is only uncordoned if the API server has no Activity of
+// its host either.
+func (r fleets) observeNext(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
+	v := fleet.Decide(fleetInput(a, *out, r.Clock.Now()))
+	if v.Create {
+		if err := r.observeStart(ctx, a, out); err != nil {
+			return err
+		}
+	}
+	if v.Drop || !v.Create && len(out.cordoned) > 0 || out.obstacle != nil {
 		return r.findUnseen(ctx, a, out)
-	case v.Create:
-		return r.observeStart(ctx, a, out)
 	}
 	return nil
 }
@@ -106,19 +129,25 @@ func selection(h *egov1.Hosts) client.ListOption {
 // start. The cache may not show an Activity that opcrew has just created.
 func (r fleets) findUnseen(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
 	for i := range out.hosts {
-		h := &out.hosts[i]
-		if !h.Starting || h.State() != "" {
-			continue
+		if h := &out.hosts[i]; h.Unseen() {
+			if err := r.findChild(ctx, a, h); err != nil {
+				return err
+			}
 		}
-		child := &egov1.Activity{}
-		key := types.NamespacedName{Namespace: a.Namespace, Name: fleet.ChildName(a.Name, run.Number(a), h.Name)}
-		err := r.Live.Get(ctx, key, child)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("read Activity %s: %w", key.Name, err)
-		}
-		if err == nil && metav1.IsControlledBy(child, a) {
-			h.Child = child
-		}
+	}
+	return nil
+}
+
+// findChild reads the Activity of a host from the API server.
+func (r fleets) findChild(ctx context.Context, a *egov1.Activity, h *fleet.Host) error {
+	child := &egov1.Activity{}
+	key := types.NamespacedName{Namespace: a.Namespace, Name: fleet.ChildName(a.Name, run.Number(a), h.Name)}
+	err := r.Live.Get(ctx, key, child)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("read Activity %s: %w", key.Name, err)
+	}
+	if err == nil && metav1.IsControlledBy(child, a) {
+		h.Child = child
 	}
 	return nil
 }
@@ -128,6 +157,7 @@ func fleetInput(a *egov1.Activity, f fleetFacts, now time.Time) *fleet.Input {
 	in := &fleet.Input{
 		Limits: a.Spec.Hosts.FleetLimits, Hosts: f.hosts, Now: now, Selection: selectionText(a.Spec.Hosts),
 		Cancelled: a.Spec.Cancel, Lost: fleet.Lost(a, f.hosts), Obstacle: f.obstacle,
+		Drains: f.drains,
 	}
 	if a.Spec.Requester == nil {
 		in.Obstacle = noRequester()

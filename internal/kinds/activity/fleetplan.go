@@ -29,16 +29,22 @@ func (r fleets) plan(a *egov1.Activity, f fleetFacts, d decision) kit.Plan {
 		return kit.Plan{} // the status must record the run first
 	}
 	if run.Over(a) {
-		return r.rest(a, f, d.now)
+		plan := r.rest(a, f, d.now)
+		plan.Patches = releases(a, f, fleet.Verdict{})
+		return plan
 	}
 	v := d.fleet
-	plan := kit.Plan{Again: v.Again}
+	plan := kit.Plan{Again: v.Again, Patches: releases(a, f, v)}
+	if a.Spec.Hosts.Drain != nil {
+		plan.Finalizer = run.Finalizer
+	}
 	if v.Cancel {
-		plan.Patches = cancels(activeIn(f.hosts), "")
+		plan.Patches = append(plan.Patches, cancels(activeIn(f.hosts), "")...)
 	}
 	switch {
 	case v.Create && f.fresh:
-		plan.Children = starting(a, f.hosts)
+		plan.Children = starting(a, f)
+		r.planDrains(a, f, d.now, &plan)
 	case v.Create:
 		plan.LookAgain(staleInterval)
 	}
@@ -75,10 +81,10 @@ func activeIn(hosts []fleet.Host) runs {
 }
 
 // starting declares the Activities of the hosts that start next.
-func starting(a *egov1.Activity, hosts []fleet.Host) []ensure.Child {
+func starting(a *egov1.Activity, f fleetFacts) []ensure.Child {
 	var out []ensure.Child
-	for _, h := range hosts {
-		if h.Starting && h.State() == "" {
+	for _, h := range f.hosts {
+		if f.begins(a, h) {
 			out = append(out, ensure.Child{Object: single(a, h.Name)})
 		}
 	}

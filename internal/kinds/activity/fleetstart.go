@@ -30,6 +30,9 @@ func (r fleets) observeStart(ctx context.Context, a *egov1.Activity, out *fleetF
 	if !out.fresh {
 		return nil
 	}
+	if err := r.observeDrains(ctx, a, out); err != nil || !out.proceeds(a) {
+		return err
+	}
 	out.obstacle, err = r.permitFleet(ctx, a)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -18,6 +19,7 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // Find the hosts of a fleet, and notice when they become available.
@@ -35,13 +37,16 @@ func indexFleets(mgr ctrl.Manager) error {
 	})
 }
 
-// atWork enqueues the fleets whose run has not ended.
-func (r fleets) atWork(ctx context.Context, _ client.Object) []reconcile.Request {
+// atWork enqueues the fleets whose run has not ended, and the one that has cordoned the node.
+func (r fleets) atWork(ctx context.Context, node client.Object) []reconcile.Request {
 	list := &egov1.ActivityList{}
 	if err := r.Client.List(ctx, list, client.MatchingFields{fleetIndex: "active"}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil // cannot happen, because the cache has the index
 	}
 	var out []reconcile.Request
+	if cordon := claims.CordonOf(node.(*corev1.Node)); cordon != nil {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: cordon.Namespace, Name: cordon.Name}})
+	}
 	for i := range list.Items {
 		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 	}
@@ -54,6 +59,7 @@ func hostChanged() predicate.Predicate {
 		before, ok := e.ObjectOld.(*corev1.Node)
 		after, ok2 := e.ObjectNew.(*corev1.Node)
 		return !ok || !ok2 || before.Spec.Unschedulable != after.Spec.Unschedulable ||
+			before.Annotations[claims.FleetCordon] != after.Annotations[claims.FleetCordon] || claims.ByMachineConfig(before) != claims.ByMachineConfig(after) ||
 			run.StateOf(before).Ready != run.StateOf(after).Ready || !labels.Equals(before.Labels, after.Labels)
 	})
 }

@@ -8,6 +8,7 @@ package activity
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, hostIndex, host); err != nil {
 		return err
 	}
-	if err := indexFleets(mgr); err != nil {
+	if err := errors.Join(indexFleets(mgr), indexCordons(mgr)); err != nil {
 		return err
 	}
 	loop := &kit.Loop[*egov1.Activity, facts, decision]{

@@ -42,7 +42,7 @@ func pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyCo
 		spec.WithVolumes(corev1ac.Volume().WithName("secrets").
 			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(run.PodName(a, run.Number(a))).WithDefaultMode(0o400)))
 	}
-	place(spec, a)
+	place(spec, a, start.Drained)
 	annotations := map[string]string{run.ActivityAnnotation: a.Namespace + "/" + a.Name, run.OrderAnnotation: start.Order}
 	if start.Boot != "" {
 		annotations[run.BootAnnotation] = start.Boot
@@ -100,8 +100,9 @@ func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, er
 	return hostjob.EncodeOrder(o)
 }
 
-// place assigns the pod to its host: through the scheduler, or directly (spec.nodeName) if spec.placement is Repair.
-func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
+// place assigns the pod to its host: through the scheduler, or directly (spec.nodeName) if spec.placement is Repair. A
+// pod of the fleet that has drained the host tolerates the cordon.
+func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity, drained bool) {
 	if a.Spec.Placement == egov1.PlacementRepair {
 		spec.WithNodeName(a.Spec.Host).
 			WithPriorityClassName("system-node-critical").
@@ -112,6 +113,9 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity) {
 	spec.WithAffinity(corev1ac.Affinity().WithNodeAffinity(corev1ac.NodeAffinity().
 		WithRequiredDuringSchedulingIgnoredDuringExecution(corev1ac.NodeSelector().
 			WithNodeSelectorTerms(corev1ac.NodeSelectorTerm().WithMatchFields(onHost)))))
+	if drained {
+		spec.WithTolerations(corev1ac.Toleration().WithKey(corev1.TaintNodeUnschedulable).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoSchedule))
+	}
 	// A host that does not respond may still be running the command. So Kubernetes must not evict the pod; only opcrew
 	// ends it.
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {

@@ -42,13 +42,18 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 	if o, err := r.ofItsPool(ctx, a); err != nil || o != nil {
 		return o, err
 	}
-	for _, right := range rights(a, node) {
-		allowed, err := r.may(ctx, a.Spec.Requester, right)
+	return r.forbids(ctx, a.Spec.Requester, rights(a, node))
+}
+
+// forbids returns an obstacle if a user lacks one of these rights.
+func (r *reconciler) forbids(ctx context.Context, who *egov1.Requester, needed []authorizationv1.ResourceAttributes) (*run.Obstacle, error) {
+	for _, right := range needed {
+		allowed, err := r.may(ctx, who, right)
 		if err != nil {
 			return nil, err
 		}
 		if !allowed {
-			return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: forbidden(a.Spec.Requester, right)}, nil
+			return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: forbidden(who, right)}, nil
 		}
 	}
 	return nil, nil
@@ -76,6 +81,18 @@ func rights(a *egov1.Activity, node *corev1.Node) []authorizationv1.ResourceAttr
 		all = append(all, authorizationv1.ResourceAttributes{Namespace: a.Namespace, Verb: "get", Version: "v1", Resource: "secrets", Name: e.Secret})
 	}
 	return all
+}
+
+// refusal returns an obstacle if the requester of a fleet may not drain a node, or not run the command there: a node is
+// not drained for a command that is refused then.
+func (r fleets) refusal(ctx context.Context, a *egov1.Activity, node *corev1.Node) (*run.Obstacle, error) {
+	if len(r.Namespaces) > 0 {
+		return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: "opcrew serves only some namespaces here, and may not evict pods of others; raise spec.run, and remove hosts.drain"}, nil
+	}
+	one := a.DeepCopy()
+	one.Spec.Host = node.Name
+	drains := authorizationv1.ResourceAttributes{Verb: "drain", Group: egov1.GroupVersion.Group, Version: "*", Resource: "hosts", Name: node.Name}
+	return r.forbids(ctx, a.Spec.Requester, append(rights(one, node), drains))
 }
 
 func (r *reconciler) may(ctx context.Context, who *egov1.Requester, right authorizationv1.ResourceAttributes) (bool, error) {

@@ -43,6 +43,8 @@ func (r *reconciler) Decide(a *egov1.Activity, f facts, now time.Time) decision 
 // Plan returns what to do in the current state of an Activity.
 func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	switch {
+	case a.DeletionTimestamp != nil && fleet.Is(a):
+		return fleets{r}.leave(a, f.fleet)
 	case a.DeletionTimestamp != nil:
 		return r.leave(f)
 	case fleet.Is(a):

@@ -29,6 +29,7 @@ func reportFleet(set condition.Set, a *egov1.Activity, f fleetFacts, v fleet.Ver
 	}
 	s := &a.Status
 	s.SpecHash = fleet.Hash(a)
+	fleet.RecordDrains(a, f.hosts)
 	fleet.Count(s.Fleet, f.hosts)
 	s.Fleet.Starting = fleet.Next(v, f.hosts)
 	if s.Prosta = v.State; run.Over(a) {

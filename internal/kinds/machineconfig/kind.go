@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/installation"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -50,6 +51,10 @@ import (
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=kured,verbs=get
 // Check whether the requester of a MachineConfig may configure the machines of a pool, and read the Secrets that it names.
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+// Find the Activities of fleets and NodePools, on whose nodes no update begins.
+// +kubebuilder:rbac:groups=ego.example.com,resources=activities,verbs=get;list;watch
+// Find out whether Activity is installed, and notice when it gets installed.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,resourceNames=activities.ego.example.com,verbs=get;list;watch
 // Check whether the admission policy that records requesters is in force.
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingadmissionpolicies;validatingadmissionpolicybindings,resourceNames=opcrew-machineconfig-rights,verbs=get
 
@@ -65,7 +70,8 @@ func Kind() kit.Registration {
 		},
 		OptIn:       true,
 		Outside:     "nodes get no configurations, because only the account of the deployed operator may write them into pools",
-		AddToScheme: mcfgv1.AddToScheme,
+		AddToScheme: addToScheme,
+		Peers:       map[string]client.Object{activitiesCRD: &egov1.Activity{}},
 		Cache:       cached,
 		Setup:       setup,
 	}
@@ -86,6 +92,9 @@ func cached() map[client.Object]cache.ByObject {
 
 func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	shared := &shared{Tools: tools, configs: newConfigs(mgr.GetClient())}
+	if err := indexActivities(mgr, tools); err != nil {
+		return err
+	}
 	if err := setupNodes(mgr, shared); err != nil {
 		return fmt.Errorf("set up the node controller: %w", err)
 	}
@@ -131,7 +140,9 @@ func setupPools(mgr ctrl.Manager, shared *shared, gauges *gauges) error {
 		After:   r.after,
 		Forget:  []func(client.ObjectKey){r.forgetPool},
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	pools := ctrl.NewControllerManagedBy(mgr)
+	watchActivities(pools, shared.Tools)
+	return pools.
 		Named("machineconfig").
 		For(&mcfgv1.MachineConfigPool{}).
 		Watches(&mcfgv1.MachineConfig{}, poolsSoon(mgr.GetClient())).

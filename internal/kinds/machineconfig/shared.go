@@ -90,7 +90,10 @@ func (s *shared) fleet(ctx context.Context) (fleet.Fleet, error) {
 func (s *shared) poolsOnly(ctx context.Context) (fleet.Fleet, error) {
 	out := fleet.Fleet{Drained: map[string]bool{}, Operator: s.Node, Readings: &s.readings}
 	var err error
-	out.Pools, err = listPools(ctx, s.Client)
+	if out.Pools, err = listPools(ctx, s.Client); err != nil {
+		return out, err
+	}
+	out.Activities, err = s.activities(ctx)
 	return out, err
 }
 

@@ -81,6 +81,7 @@ func add(groups map[outcome]*egov1.OutcomeGroup, h *Host) {
 func outcomeOf(h *Host) outcome {
 	o := outcome{state: h.State(), exit: -1}
 	if h.Child == nil {
+		o.reason = map[bool]string{true: egov1.ReasonDrainBlocked}[h.Message != ""]
 		return o
 	}
 	s := h.Child.Status
@@ -100,7 +101,7 @@ func messageOf(h *Host) string {
 	case h.State() == egov1.StateSucceeded:
 		return ""
 	case h.Child == nil:
-		return "the Activity was deleted"
+		return cmp.Or(condition.Cut(h.Message, longestMessage), "the Activity was deleted")
 	}
 	ready := meta.FindStatusCondition(h.Child.Status.Conditions, egov1.ActivityReady)
 	if ready == nil {

@@ -17,20 +17,42 @@ import (
 // Host is a host of a fleet, and what is known about the current run there.
 type Host struct {
 	Name string
-	// Problem says why the host is not available, such as "is cordoned"; empty if it is available.
+	// Problem says why the host is not available, such as "is cordoned"; empty if it is available. Held is true if the
+	// run does not start there, because others work on the node.
 	Problem string
+	Held    bool
+	// Ours is true if this fleet has cordoned the node. Last is true for the node on which the operator runs, if it is to
+	// be drained.
+	Ours, Last bool
 	// Child is the Activity that runs the command on the host; nil if there is none.
 	Child *egov1.Activity
-	// Removed is the state of the run if its Activity was deleted; otherwise empty.
+	// Removed is the state of the run if its Activity was deleted, or never created; otherwise empty. In the second case
+	// Message says why.
 	Removed egov1.State
+	Message string
 	// Earlier is true if the command has succeeded in an earlier run, so that it does not run again.
 	Earlier bool
-	// Starting is true if the status records that the operator creates the Activity next.
-	Starting bool
+	// Starting is true if the status records that the operator creates the Activity next. Drains is true if it drains the
+	// node before.
+	Starting, Drains bool
 }
 
-// State returns the state of the run on the host; empty if it has not started.
+// State returns the state of the run on the host; empty if it has not started. A host that is drained is pending.
 func (h *Host) State() egov1.State {
+	if state := h.result(); state != "" || !h.Draining() {
+		return state
+	}
+	return egov1.StatePending
+}
+
+// Draining reports whether the node is drained before its Activity is created.
+func (h *Host) Draining() bool { return h.Drains && h.Unseen() }
+
+// Unseen reports whether the status records the host as starting, and its Activity is not known yet.
+func (h *Host) Unseen() bool { return h.Starting && h.result() == "" }
+
+// result returns the state of the run on the host, as its Activity or the record of it shows.
+func (h *Host) result() egov1.State {
 	switch {
 	case h.Child != nil && run.Over(h.Child):
 		return h.Child.Status.Prosta
@@ -42,7 +64,7 @@ func (h *Host) State() egov1.State {
 	return h.Removed
 }
 
-// begun reports whether the run has an Activity on the host, or had one.
+// begun reports whether the run has an Activity on the host, or had one, or drains the node.
 func (h *Host) begun() bool { return h.State() != "" }
 
 // active reports whether the command may be pending or running on the host.
@@ -68,6 +90,8 @@ type Observed struct {
 	Nodes []*corev1.Node
 	// Children are the Activities of single hosts, of all runs.
 	Children []*egov1.Activity
+	// Operator is the node on which the operator runs; empty if it runs outside the cluster.
+	Operator string
 }
 
 // HostsOf returns the hosts of a fleet in the order of their names.
@@ -77,7 +101,7 @@ func HostsOf(a *egov1.Activity, o Observed) []Host {
 		hosts.at(string(name))
 	}
 	for _, node := range o.Nodes {
-		hosts.at(node.Name).Problem = problem(node)
+		hosts.at(node.Name).read(a, node)
 	}
 	current, since := run.Number(a), Since(a)
 	for _, child := range o.Children {
@@ -90,6 +114,9 @@ func HostsOf(a *egov1.Activity, o Observed) []Host {
 	}
 	if a.Status.Fleet != nil {
 		hosts.record(a.Status.Fleet, current, since)
+	}
+	if a.Spec.Hosts.Drain != nil {
+		hosts.drain(o.Operator)
 	}
 	return hosts.sorted()
 }
@@ -121,7 +148,7 @@ func (c collection) record(s *egov1.FleetStatus, current, since int64) {
 	for _, r := range s.Removed {
 		switch {
 		case r.Run == current:
-			c.at(r.Host).Removed = r.State
+			c.at(r.Host).Removed, c.at(r.Host).Message = r.State, r.Message
 		case r.Run >= since && r.Run < current && r.State == egov1.StateSucceeded:
 			c.at(r.Host).Earlier = true
 		}
@@ -137,16 +164,4 @@ func Since(a *egov1.Activity) int64 {
 		return 1
 	}
 	return max(1, a.Status.Fleet.Since)
-}
-
-// problem says why a node is not available; empty if it is available.
-func problem(node *corev1.Node) string {
-	state := run.StateOf(node)
-	switch {
-	case !state.Ready:
-		return "is not Ready"
-	case node.Spec.Unschedulable:
-		return "is cordoned"
-	}
-	return ""
 }

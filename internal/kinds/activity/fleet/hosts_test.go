@@ -113,7 +113,7 @@ func TestADeletionIsRecordedOnce(t *testing.T) {
 	}
 	Remember(a, []*egov1.Activity{c, child("upgrade", 1, "b", egov1.StateRunning)})
 	Remember(a, []*egov1.Activity{c})
-	activitytest.Check(t, "removed", fmt.Sprint(a.Status.Fleet.Removed), "[{a 1 Cancelled}]")
+	activitytest.Check(t, "removed", fmt.Sprint(a.Status.Fleet.Removed), "[{a 1 Cancelled }]")
 	activitytest.Check(t, "remembered", Remembers(a, c), true)
 	activitytest.Check(t, "an Activity of others", Remembers(a, child("other", 1, "a", egov1.StateRunning)), true)
 }
@@ -124,7 +124,7 @@ func TestANewRunKeepsTheSuccessesThatCount(t *testing.T) {
 		a.Spec.Run = new(int64(2))
 	}
 	again := Open(fleetOf(ended))
-	activitytest.Check(t, "after a run of the failed ones", fmt.Sprint(again.Since, again.Removed), "1 [{a 1 Succeeded}]")
+	activitytest.Check(t, "after a run of the failed ones", fmt.Sprint(again.Since, again.Removed), "1 [{a 1 Succeeded }]")
 	all := Open(fleetOf(ended, func(a *egov1.Activity) { a.Spec.Hosts.Rerun = egov1.RerunAll }))
 	activitytest.Check(t, "after a run of all", fmt.Sprint(all.Since, all.Removed), "2 []")
 }

@@ -22,6 +22,8 @@ type Input struct {
 	Lost int
 	// Obstacle is what prevents the start of hosts, such as a missing policy; nil if nothing does.
 	Obstacle *run.Obstacle
+	// Drains is what is known about the nodes that are drained.
+	Drains []Drain
 	// Unapproved says why the run is not approved; empty if it is.
 	Unapproved string
 }
@@ -30,8 +32,8 @@ type Input struct {
 type Verdict struct {
 	State           egov1.State
 	Reason, Message string
-	// Start are the hosts that the status must record as starting. Create is true if the Activities of the hosts that
-	// it records may be created.
+	// Start are the hosts that the status must record as starting. Create is true if the hosts that it records may be
+	// drained, and their Activities created.
 	Start  []string
 	Create bool
 	// Drop is true if the hosts that the status records as starting must not start.
@@ -77,12 +79,16 @@ func (in *Input) going(reason, message string) Verdict {
 	return Verdict{State: egov1.StatePending, Reason: reason, Message: message}
 }
 
+// commanded reports whether the command may be pending or running on the host, and not only its drain.
+func commanded(h *Host) bool { return h.active() && !h.Draining() }
+
 // ending returns the verdict of a run that starts no further host: it ends in a state when the active hosts have ended.
 func (in *Input) ending(state egov1.State, reason, message string) *Verdict {
 	v := Verdict{State: state, Reason: reason, Message: message, Drop: true}
-	if active := in.count((*Host).active); active > 0 {
+	if active := in.count(commanded); active > 0 {
 		v.State = egov1.StateRunning
 		v.Message += "; the command is still running on " + hosts(active)
 	}
+	v.Message += in.cordons()
 	return &v
 }

@@ -36,18 +36,16 @@ func outsideWindow(in *Input) *Verdict {
 	return &v
 }
 
-// recorded creates the Activities of the hosts that the status records as starting, before other hosts may start.
+// recorded creates the Activities of the hosts that the status records as starting, before other hosts may start. Drains
+// take long, so other hosts start meanwhile.
 func recorded(in *Input) *Verdict {
-	if in.count(unseen) == 0 {
+	if in.count((*Host).Unseen) == 0 || in.count((*Host).Draining) > 0 {
 		return nil
 	}
 	v := in.going(egov1.ReasonRunning, in.progress())
 	v.Create = true
 	return &v
 }
-
-// unseen reports whether the status records the host as starting, and its Activity is not known yet.
-func unseen(h *Host) bool { return h.Starting && !h.begun() }
 
 // soaking lets the canary hosts run for a while before other hosts start.
 func soaking(in *Input) *Verdict {
@@ -87,10 +85,29 @@ func waveFull(in *Input) *Verdict {
 // onlyUnavailable starts hosts that are not available, once no other hosts are left. They use the budget already. Their
 // Activities report what happens there.
 func onlyUnavailable(in *Input) *Verdict {
+	if in.count(startable) > 0 || in.count((*Host).active) > 0 || in.count(unheld) == 0 {
+		return nil
+	}
+	return in.start(unheld, in.most())
+}
+
+// held waits for hosts that others work on, once no other hosts are left.
+func held(in *Input) *Verdict {
 	if in.count(startable) > 0 || in.count((*Host).active) > 0 {
 		return nil
 	}
-	return in.start(waiting, in.most())
+	v := in.going(egov1.ReasonHeld, "others work on the nodes that are left: "+in.problems()+"; the run continues when they are schedulable again, and MachineConfig has changed them")
+	return &v
+}
+
+// kept starts hosts whose nodes are still cordoned since the command failed there in an earlier run. They use the budget
+// already.
+func kept(in *Input) *Verdict {
+	left := in.most() - in.count((*Host).active)
+	if left <= 0 || in.count(cordonedBefore) == 0 {
+		return nil
+	}
+	return in.start(cordonedBefore, left)
 }
 
 // budgetUsed waits until fewer hosts are unavailable.
@@ -112,9 +129,11 @@ func next(in *Input) *Verdict { return in.start(startable, in.free()) }
 func (in *Input) start(which func(*Host) bool, limit int) *Verdict {
 	limit = min(limit, in.wave()-in.count((*Host).begun), mostAtOnce)
 	v := in.going(egov1.ReasonRunning, in.progress())
-	for _, h := range in.included() {
-		if which(h) && len(v.Start) < limit {
-			v.Start = append(v.Start, h.Name)
+	for _, last := range []bool{false, true} {
+		for _, h := range in.included() {
+			if h.Last == last && which(h) && len(v.Start) < limit {
+				v.Start = append(v.Start, h.Name)
+			}
 		}
 	}
 	return &v
@@ -123,12 +142,18 @@ func (in *Input) start(which func(*Host) bool, limit int) *Verdict {
 // waiting reports whether the host has not started.
 func waiting(h *Host) bool { return !h.begun() }
 
+// unheld reports whether the host has not started, and others do not prevent it.
+func unheld(h *Host) bool { return waiting(h) && !h.Held }
+
+// cordonedBefore reports whether the host is available except for a cordon of this fleet.
+func cordonedBefore(h *Host) bool { return startable(h) && h.Ours }
+
 // startable reports whether the host has not started and is available.
 func startable(h *Host) bool { return waiting(h) && h.Problem == "" }
 
 // broken reports whether the host is unavailable although its command does not run. A command that has succeeded may
 // have broken its host.
-func broken(h *Host) bool { return !h.active() && h.Problem != "" }
+func broken(h *Host) bool { return !h.active() && h.why() != "" }
 
 // free returns how many more hosts may become unavailable.
 func (in *Input) free() int {
@@ -145,7 +170,7 @@ func (in *Input) problems() string {
 	var out []string
 	for i := range in.Hosts {
 		if h := &in.Hosts[i]; broken(h) && len(out) < 5 {
-			out = append(out, h.Name+" "+h.Problem)
+			out = append(out, h.Name+" "+h.why())
 		}
 	}
 	return strings.Join(out, ", ")

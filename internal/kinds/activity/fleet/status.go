@@ -58,7 +58,7 @@ func Lost(a *egov1.Activity, all []Host) int {
 func known(all []Host) int32 {
 	var n int32
 	for i := range all {
-		if all[i].begun() {
+		if all[i].result() != "" {
 			n++
 		}
 	}
@@ -70,7 +70,7 @@ func known(all []Host) int32 {
 func Next(v Verdict, all []Host) []string {
 	out := slices.Clone(v.Start)
 	for i := range all {
-		if unseen(&all[i]) && !v.Drop {
+		if all[i].Unseen() && !v.Drop {
 			out = append(out, all[i].Name)
 		}
 	}

@@ -52,7 +52,7 @@ func allEnded(in *Input) *Verdict {
 	}
 	if n := in.count((*Host).failed); n > 0 {
 		return &Verdict{State: egov1.StateFailed, Reason: egov1.ReasonHostsFailed,
-			Message: fmt.Sprintf("the command did not succeed on %d of %s; status.fleet.groups shows the results; raise spec.run to run it again", n, hosts(len(in.Hosts)))}
+			Message: fmt.Sprintf("the command did not succeed on %d of %s; status.fleet.groups shows the results; raise spec.run to run it again", n, hosts(len(in.Hosts))) + in.cordons()}
 	}
 	return &Verdict{State: egov1.StateSucceeded, Reason: egov1.ReasonSucceeded, Message: "the command succeeded on all of " + hosts(len(in.Hosts))}
 }

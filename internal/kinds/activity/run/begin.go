@@ -11,6 +11,8 @@ type Start struct {
 	Values map[string][]byte
 	// Order is the text that instructs the agent in the pod which command to run. Boot is the boot ID of the host.
 	Order, Boot string
+	// Drained is true if the fleet of the Activity has cordoned the host.
+	Drained bool
 }
 
 // Obstacle explains why a run of an Activity cannot start. If Final is true, the run ends without starting.

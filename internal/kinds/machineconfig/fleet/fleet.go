@@ -28,6 +28,8 @@ type Fleet struct {
 	// EtcdTrouble says why etcd is not healthy; empty if it is. Kured are the nodes that hold kured's lock.
 	EtcdTrouble string
 	Kured       []string
+	// Activities are the nodes on which Activities of fleets and NodePools are pending or running, with the Activity.
+	Activities map[string]string
 	// Operator is the node on which the operator runs; empty if it runs outside the cluster.
 	Operator string
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/nodepatch"
 	"github.com/opcrew/opcrew/internal/kinds/machineconfig/rollout"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
 
@@ -17,6 +18,9 @@ import (
 func (f *Fleet) node(n *corev1.Node, selectors []labels.Selector) *rollout.Node {
 	out := f.Readings.of(n).node
 	out.Pools, out.Drained, out.Unseen = f.poolsOf(n, selectors), f.Drained[n.Name], f.Unseen[n.Name]
+	if out.Activity == "" {
+		out.Activity = f.Activities[n.Name]
+	}
 	out.HostsOperator = f.Operator != "" && n.Name == f.Operator
 	return &out
 }
@@ -43,6 +47,14 @@ func Phase(n *corev1.Node) rollout.Phase {
 
 func phase(n *corev1.Node, report machineorder.Report) rollout.Phase {
 	return rollout.PhaseOf(n.Annotations, report.Config)
+}
+
+// activity returns the fleet of Activities that cordoned a node, as namespace/name; empty if none did.
+func activity(n *corev1.Node) string {
+	if cordon := claims.CordonOf(n); cordon != nil && n.Spec.Unschedulable {
+		return cordon.Namespace + "/" + cordon.Name
+	}
+	return ""
 }
 
 func cordon(n *corev1.Node) rollout.Cordon {

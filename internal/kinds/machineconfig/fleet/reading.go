@@ -52,6 +52,7 @@ func read(n *corev1.Node) *reading {
 		Desired:      desired,
 		Phase:        phase(n, report),
 		Cordon:       cordon(n),
+		Activity:     activity(n),
 		Ready:        ready.Status == corev1.ConditionTrue,
 		ReadySince:   ready.LastTransitionTime.Time,
 		Ordered:      nodepatch.Ordered(n, desired),

@@ -19,6 +19,14 @@ func paused(in *Input) Verdict {
 	return Verdict{}
 }
 
+// activity does not begin on a node on which an Activity of a fleet or a NodePool works.
+func activity(in *Input) Verdict {
+	if in.Node.Activity != "" {
+		return wait(mcfgv1.ReasonActivity, "Activity %s works on it: the update follows when the Activity has ended and its node is schedulable", in.Node.Activity)
+	}
+	return Verdict{}
+}
+
 // cordoned does not begin on a node that others cordoned, because they may be working on it.
 func cordoned(in *Input) Verdict {
 	if in.Node.Cordon == Foreign {
@@ -52,6 +60,8 @@ func (c *Cluster) occupied(n *Node) string {
 		return "failed"
 	case n.changing() || n.Unseen:
 		return "being updated"
+	case n.Activity != "":
+		return "used by Activity " + n.Activity
 	case n.Cordon == Foreign:
 		return "cordoned by others"
 	case n.Cordon == Ours:

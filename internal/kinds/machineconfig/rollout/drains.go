@@ -24,6 +24,14 @@ func alone(in *Input) Verdict {
 	return Verdict{}
 }
 
+// shared does not cordon a node on which an Activity began just when the node got its order. A drain would end its command.
+func shared(in *Input) Verdict {
+	if isDraining(in) && in.Node.Cordon != Ours {
+		return activity(in)
+	}
+	return Verdict{}
+}
+
 // cordon makes a node unschedulable before its pods are evicted, and again if another user uncordoned it meanwhile.
 func cordon(in *Input) Verdict {
 	if isDraining(in) && in.Node.Cordon == NotCordoned {

@@ -12,6 +12,7 @@ import (
 func rules() []Rule {
 	return []Rule{
 		uncordon,  // ends an update
+		shared,    // does not drain a node on which an Activity works
 		alone,     // does not drain the only node of a cluster
 		cordon,    // keeps new pods away from a node that is to be drained
 		evict,     // empties a node
@@ -26,6 +27,7 @@ func rules() []Rule {
 		working,   // does not disturb the machine agent
 		failed,    // waits for another configuration, if this one failed
 		paused,    // begins nothing in a paused pool
+		activity,  // does not begin on a node on which an Activity works
 		retarget,  // gives nodes that failed the new configuration first
 		stopped,   // begins no further node after too many failures
 		cordoned,  // does not begin on nodes that others cordoned

@@ -23,6 +23,9 @@ type Node struct {
 	Phase Phase
 	// Cordon is who has cordoned the node.
 	Cordon Cordon
+	// Activity is the Activity of a fleet or NodePool that runs on the node or is about to, or the fleet that cordoned it,
+	// as namespace/name; empty if there is none.
+	Activity string
 	// Ready is condition Ready of the node, and ReadySince when it last changed.
 	Ready      bool
 	ReadySince time.Time

@@ -75,8 +75,10 @@ func join(in *Input) Verdict {
 	if in.Pool.Paused && in.goal() != in.Pool.Last {
 		return Verdict{}
 	}
-	if v := one(in); v != (Verdict{}) {
-		return v
+	for _, hinders := range []Rule{one, activity} {
+		if v := hinders(in); v != (Verdict{}) {
+			return v
+		}
 	}
 	out := order(in.goal())
 	out.Skip = true

@@ -53,6 +53,7 @@ func has(config string) nodeOption {
 
 func ours(n *rollout.Node)         { n.Cordon = rollout.Ours }
 func foreign(n *rollout.Node)      { n.Cordon = rollout.Foreign }
+func used(n *rollout.Node)         { n.Activity = "chores/upgrade" }
 func drained(n *rollout.Node)      { n.Drained = true }
 func joining(n *rollout.Node)      { n.Joining, n.Current, n.Desired = true, "", "" }
 func controlPlane(n *rollout.Node) { n.ControlPlane = true }
