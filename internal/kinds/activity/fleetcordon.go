@@ -56,7 +56,11 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-const annotations = "/metadata/annotations"
+const (
+	// testOp is the operation that refuses a patch if a value differs.
+	testOp      = "test"
+	annotations = "/metadata/annotations"
+)
 
 func pointer(annotation string) string {
 	return annotations + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(annotation)
@@ -86,13 +90,13 @@ func uncordonNode(a *egov1.Activity, node *corev1.Node) kit.Patch {
 
 // unchanged returns operations that make a patch fail unless the node is as it was when the decision was made.
 func unchanged(node *corev1.Node) []operation {
-	out := []operation{{"test", "/metadata/uid", string(node.UID)}, {"test", "/spec/unschedulable", known(node.Spec.Unschedulable, true)}}
+	out := []operation{{testOp, "/metadata/uid", string(node.UID)}, {testOp, "/spec/unschedulable", known(node.Spec.Unschedulable, true)}}
 	if len(node.Annotations) == 0 {
-		return append(out, operation{"test", annotations, nil})
+		return append(out, operation{testOp, annotations, nil})
 	}
 	for _, name := range append(claims.MachineAnnotations(), claims.FleetCordon) {
 		value, found := node.Annotations[name]
-		out = append(out, operation{"test", pointer(name), known(found, value)})
+		out = append(out, operation{testOp, pointer(name), known(found, value)})
 	}
 	return out
 }

@@ -158,8 +158,8 @@ func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 func release(pod *corev1.Pod) kit.Patch {
 	i := slices.Index(pod.Finalizers, run.ResultFinalizer)
 	data, _ := json.Marshal([]map[string]any{ // cannot fail, because the values are texts and numbers
-		{"op": "test", "path": "/metadata/uid", "value": pod.UID},
-		{"op": "test", "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": run.ResultFinalizer},
+		{"op": testOp, "path": "/metadata/uid", "value": pod.UID},
+		{"op": testOp, "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": run.ResultFinalizer},
 		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", i)},
 	})
 	return kit.Patch{Object: pod, Type: types.JSONPatchType, Data: data, Intent: "release"}

@@ -5,6 +5,7 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (in *Input) drainReport() (reason, message string) {
 			others = append(others, fmt.Sprintf("node %s is drained before the command runs there", d.Host))
 		}
 	}
-	all := append(blocked, others...)
+	all := slices.Concat(blocked, others)
 	if more := len(all) - mostBlockers; more > 0 {
 		all = append(all[:mostBlockers], fmt.Sprintf("%d more nodes", more))
 	}
