@@ -90,3 +90,18 @@ func (f facts) pods() []corev1.Pod {
 func (f facts) hasValues(a *egov1.Activity) bool {
 	return slices.ContainsFunc(f.secrets, func(s corev1.Secret) bool { return s.Name == run.PodName(a, run.Number(a)) })
 }
+
+// fleetFacts is what was read about a fleet. Its objects belong to the cache, so they must not be changed.
+type fleetFacts struct {
+	children []*egov1.Activity
+	hosts    []fleet.Host
+	// obstacle is what prevents the creation of Activities; nil if nothing does, or if none is to be created. fresh is
+	// true if the API server has the same version of the fleet as the cache.
+	obstacle *run.Obstacle
+	fresh    bool
+	// drains are the nodes that are drained, and cordoned those that have the record of a cordon by this fleet.
+	drains   []fleet.Drain
+	cordoned []*corev1.Node
+	// unseen are nodes whose last write by the operator the cache does not show.
+	unseen map[string]bool
+}

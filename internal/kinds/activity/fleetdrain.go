@@ -15,7 +15,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/nodedrain/claims"
-	"github.com/opcrew/opcrew/internal/nodedrain/drain"
 )
 
 // Cordon the nodes of fleets with hosts.drain, and uncordon them.
@@ -62,17 +61,6 @@ func (r fleets) observeDrains(ctx context.Context, a *egov1.Activity, out *fleet
 	return nil
 }
 
-// markUnseen notes that the cache does not show the operator's last write of a node.
-func (r fleets) markUnseen(node *corev1.Node, out *fleetFacts) {
-	if !r.Children.Behind(corev1.SchemeGroupVersion.WithKind("Node"), node) {
-		return
-	}
-	if out.unseen == nil {
-		out.unseen = map[string]bool{}
-	}
-	out.unseen[node.Name] = true
-}
-
 // observeDrain reads what the next step of a drain needs. The cache may be stale, so a node counts as drained only if
 // the API server still has the cordon.
 func (r fleets) observeDrain(ctx context.Context, a *egov1.Activity, d *fleet.Drain) error {
@@ -108,15 +96,4 @@ func (r fleets) fail(ctx context.Context, a *egov1.Activity, h *fleet.Host, why 
 	}
 	h.Fail(why)
 	return nil
-}
-
-// evicts returns the pods to evict now, by node.
-func evicts(drains []fleet.Drain) map[string][]drain.Pod {
-	out := map[string][]drain.Pod{}
-	for _, d := range drains {
-		if d.Plan != nil && len(d.Plan.Evict) > 0 {
-			out[d.Host] = d.Plan.Evict
-		}
-	}
-	return out
 }

@@ -80,3 +80,14 @@ func (f fleetFacts) proceeds(a *egov1.Activity) bool {
 	cordons := slices.ContainsFunc(f.drains, func(d fleet.Drain) bool { return fleet.DrainStep(a, d) == fleet.CordonNode })
 	return cordons || slices.ContainsFunc(f.hosts, func(h fleet.Host) bool { return f.begins(a, h) })
 }
+
+// evicts returns the pods to evict now, by node.
+func evicts(drains []fleet.Drain) map[string][]drain.Pod {
+	out := map[string][]drain.Pod{}
+	for _, d := range drains {
+		if d.Plan != nil && len(d.Plan.Evict) > 0 {
+			out[d.Host] = d.Plan.Evict
+		}
+	}
+	return out
+}

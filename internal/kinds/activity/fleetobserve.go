@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -19,21 +18,6 @@ import (
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 )
-
-// fleetFacts is what was read about a fleet. Its objects belong to the cache, so they must not be changed.
-type fleetFacts struct {
-	children []*egov1.Activity
-	hosts    []fleet.Host
-	// obstacle is what prevents the creation of Activities; nil if nothing does, or if none is to be created. fresh is
-	// true if the API server has the same version of the fleet as the cache.
-	obstacle *run.Obstacle
-	fresh    bool
-	// drains are the nodes that are drained, and cordoned those that have the record of a cordon by this fleet.
-	drains   []fleet.Drain
-	cordoned []*corev1.Node
-	// unseen are nodes whose last write by the operator the cache does not show.
-	unseen map[string]bool
-}
 
 // fleets reads what a fleet needs.
 type fleets struct{ *reconciler }
@@ -123,33 +107,6 @@ func selection(h *egov1.Hosts) client.ListOption {
 		labels[key] = string(value)
 	}
 	return labels
-}
-
-// findUnseen reads the Activities of hosts that the status records as starting, before opcrew decides that they do not
-// start. The cache may not show an Activity that opcrew has just created.
-func (r fleets) findUnseen(ctx context.Context, a *egov1.Activity, out *fleetFacts) error {
-	for i := range out.hosts {
-		if h := &out.hosts[i]; h.Unseen() {
-			if err := r.findChild(ctx, a, h); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// findChild reads the Activity of a host from the API server.
-func (r fleets) findChild(ctx context.Context, a *egov1.Activity, h *fleet.Host) error {
-	child := &egov1.Activity{}
-	key := types.NamespacedName{Namespace: a.Namespace, Name: fleet.ChildName(a.Name, run.Number(a), h.Name)}
-	err := r.Live.Get(ctx, key, child)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("read Activity %s: %w", key.Name, err)
-	}
-	if err == nil && metav1.IsControlledBy(child, a) {
-		h.Child = child
-	}
-	return nil
 }
 
 // fleetInput returns the input of the rules.

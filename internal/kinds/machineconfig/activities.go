@@ -11,8 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
@@ -64,17 +62,6 @@ func (s *shared) activities(ctx context.Context) (map[string]string, error) {
 // watchActivities enqueues the pools when an Activity begins or ends to occupy a node. A pool wakes its nodes.
 func watchActivities(b *builder.Builder, tools *kit.Tools) {
 	if tools.Installed[activitiesCRD] {
-		b.Watches(&egov1.Activity{}, poolsSoon(tools.Client), builder.WithPredicates(occupancy()))
-	}
-}
-
-// occupancy passes the events of Activities that change which nodes are occupied.
-func occupancy() predicate.Predicate {
-	host := func(object client.Object) string { return claims.Host(object.(*egov1.Activity)) }
-	return predicate.Funcs{
-		CreateFunc:  func(e event.CreateEvent) bool { return host(e.Object) != "" },
-		UpdateFunc:  func(e event.UpdateEvent) bool { return host(e.ObjectOld) != host(e.ObjectNew) },
-		DeleteFunc:  func(e event.DeleteEvent) bool { return host(e.Object) != "" },
-		GenericFunc: func(event.GenericEvent) bool { return false },
+		b.Watches(&egov1.Activity{}, poolsSoon(tools.Client), builder.WithPredicates(claims.Occupancy()))
 	}
 }

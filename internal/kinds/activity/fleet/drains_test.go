@@ -50,18 +50,18 @@ func TestWhatFollowsForANodeThatIsDrained(t *testing.T) {
 		drain Drain
 		want  Step
 	}{
-		"it is cordoned first":                         {Drain{Node: ready()}, CordonNode},
-		"then its pods are evicted":                    {Drain{Node: cordonedIn(2, 0, ready())}, Evict},
-		"until none are left":                          {Drain{Node: cordonedIn(2, 0, ready()), Plan: blockedPlan()}, Evict},
-		"then the command runs":                        {Drain{Node: cordonedIn(2, 0, ready()), Plan: &drain.Plan{}}, Begin},
-		"a later run takes over the cordon":            {Drain{Node: cordonedIn(1, 0, ready())}, CordonNode},
-		"it is cordoned again":                         {Drain{Node: uncordoned}, CordonNode},
-		"a user's cordon is not touched":               {Drain{Node: node("a", true, true)}, Wait},
-		"nor that of another fleet":                    {Drain{Node: ofAnother(ready())}, Wait},
-		"a change by MachineConfig comes first":        {Drain{Node: byMachineConfig(ready())}, Wait},
-		"a write that is not seen yet is waited for":   {Drain{Node: ready(), Unseen: true}, Wait},
-		"the only node of a cluster is not drained":    {Drain{Node: ready(), Alone: true}, Begin},
-		"the Activity of a node that is gone tells so": {Drain{}, Begin},
+		"it is cordoned first":                           {Drain{Node: ready()}, CordonNode},
+		"then its pods are evicted":                      {Drain{Node: cordonedIn(2, 0, ready())}, Evict},
+		"until none are left":                            {Drain{Node: cordonedIn(2, 0, ready()), Plan: blockedPlan()}, Evict},
+		"then the command runs":                          {Drain{Node: cordonedIn(2, 0, ready()), Plan: &drain.Plan{}}, Begin},
+		"a later run takes over the cordon":              {Drain{Node: cordonedIn(1, 0, ready())}, CordonNode},
+		"it is cordoned again":                           {Drain{Node: uncordoned}, CordonNode},
+		"a user's cordon is not touched":                 {Drain{Node: node("a", true, true)}, Wait},
+		"nor that of another fleet":                      {Drain{Node: ofAnother(ready())}, Wait},
+		"a change by MachineConfig comes first":          {Drain{Node: byMachineConfig(ready())}, Wait},
+		"a write that is not seen yet is waited for":     {Drain{Node: ready(), Unseen: true}, Wait},
+		"the only node of a cluster is not drained":      {Drain{Node: ready(), Alone: true}, Begin},
+		"the Activity of a node that is gone reports it": {Drain{}, Begin},
 	} {
 		if got := DrainStep(fleetOf(draining, inRun(2)), c.drain); got != c.want {
 			t.Errorf("%s: expected %s, got %s", name, c.want, got)
