@@ -28,17 +28,18 @@ func TestActivityFleet(t *testing.T) {
 		Kind:    activity.Kind(),
 		Nodes:   3,
 		Primary: &egov1.Activity{},
-		Others:  []client.Object{&corev1.Pod{}, &corev1.Secret{}},
+		Others:  []client.Object{&corev1.Pod{}, &corev1.Secret{}, &corev1.Node{}},
 		Truth:   hostsSucceeded,
 		Invariants: []faults.Invariant{
 			{Name: "a run never has a second pod", Check: onePodARun},
 			{Name: "the result of an ended run never changes", Check: endsStay},
 			{Name: "a host never has a second Activity in a run", Check: oneActivityAHost},
 			{Name: "maxUnavailable is never exceeded", Check: budgetKept},
+			{Name: "a command of a fleet that drains begins only on a cordoned node", Check: beginsCordoned},
 		},
 		Mask:          maskFleet,
 		OperatorField: "cancel", // the operator cancels the Activities of the hosts of a cancelled fleet
-		Workloads:     []faults.Workload{oneByOne, twoAtOnce, cancellingAll, repeatingFailed},
+		Workloads:     []faults.Workload{oneByOne, twoAtOnce, cancellingAll, repeatingFailed, drainingOne, deletingDrain},
 	})
 }
 
