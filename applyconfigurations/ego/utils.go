@@ -47,6 +47,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &egov1.ScheduleSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("SecretEnv"):
 		return &egov1.SecretEnvApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("SSH"):
+		return &egov1.SSHApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("SSHHost"):
+		return &egov1.SSHHostApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("SSHHosts"):
+		return &egov1.SSHHostsApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Window"):
 		return &egov1.WindowApplyConfiguration{}
 

@@ -29,6 +29,7 @@ import (
 	"github.com/opcrew/opcrew/internal/agents/redisserver"
 	"github.com/opcrew/opcrew/internal/agents/shared/exit"
 	"github.com/opcrew/opcrew/internal/agents/sshfiles"
+	"github.com/opcrew/opcrew/internal/agents/sshrun"
 )
 
 // version is the version of opcrew. The build sets it.
@@ -61,6 +62,7 @@ func commands() []command {
 		{"redis-server", "starts Redis or Valkey if its data is safe to use", redisServer},
 		{"run-etcd", "starts etcd if the data on its volume is safe to use", runEtcd},
 		{"run-on-host", "runs a command on the host of its pod, at most once", runOnHost},
+		{"run-over-ssh", "runs a command on a host outside the cluster, at most once", runOverSSH},
 		{"ssh-files", "copies the files of ssh and sshd from a mounted Secret, and keeps them up to date", sshFiles},
 		{"version", "prints the version", printVersion},
 	}
@@ -187,6 +189,15 @@ func runOnHost(args []string, out io.Writer, _ *slog.Logger) (job, error) {
 		return nil, err
 	}
 	return func(ctx context.Context) error { return hostrun.Run(ctx, options) }, nil
+}
+
+// runOverSSH logs nothing, for the same reason.
+func runOverSSH(args []string, out io.Writer, _ *slog.Logger) (job, error) {
+	options, err := sshrun.ParseFlags(args, out)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error { return sshrun.Run(ctx, options) }, nil
 }
 
 func sshFiles(args []string, out io.Writer, log *slog.Logger) (job, error) {

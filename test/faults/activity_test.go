@@ -36,7 +36,7 @@ func TestActivity(t *testing.T) {
 			{Name: "the result of an ended run never changes", Check: endsStay},
 		},
 		Mask:      maskActivity,
-		Workloads: []faults.Workload{running, cancelling, repeating},
+		Workloads: []faults.Workload{running, cancelling, repeating, overSSH},
 	})
 }
 
@@ -110,6 +110,27 @@ var repeating = faults.Workload{
 		do("false", egov1.StateFailed),
 		change("run it again", `{"spec":{"run":2}}`, egov1.StateFailed, 2),
 	},
+}
+
+// overSSH copies the keys for SSH into the namespace of the pod before it creates the pod, and deletes them at the end.
+var overSSH = faults.Workload{
+	Name: "over SSH",
+	World: func(w *faults.World) {
+		policies(w)
+		w.Apply("apiVersion: v1\nkind: Secret\nmetadata: {name: logins, namespace: default}\nstringData: {ssh-privatekey: private, known_hosts: known}\n")
+	},
+	Steps: []faults.Step{{
+		Name: "have true run over SSH",
+		Do: func(u *faults.User) {
+			u.Apply(`
+apiVersion: ego.example.com/v1
+kind: Activity
+metadata: {name: chore, namespace: default}
+spec: {command: "true", host: db1, ssh: {address: db1.example.com, secret: logins}}
+`)
+		},
+		Until: choreIs(egov1.StateSucceeded, 1),
+	}},
 }
 
 func choreIs(state egov1.State, run int64) func(faults.View) error {

@@ -57,14 +57,18 @@ type Activity struct {
 // ActivitySpec is the command, and the host or hosts on which it runs. Only cancel, run, suspend,
 // ttlSecondsAfterFinished, the history limits, the limits in hosts (together with run) and approvals can change.
 // +kubebuilder:validation:XValidation:rule="(has(self.command) && self.command.size() > 0) != (has(self.args) && self.args.size() > 0)",message="set either command, which the host's shell runs, or args, which run without a shell"
-// +kubebuilder:validation:XValidation:rule="(has(self.command) == has(oldSelf.command) && (!has(self.command) || self.command == oldSelf.command)) && (has(self.args) == has(oldSelf.args) && (!has(self.args) || self.args == oldSelf.args)) && (has(self.execuser) == has(oldSelf.execuser) && (!has(self.execuser) || self.execuser == oldSelf.execuser)) && (has(self.execcwd) == has(oldSelf.execcwd) && (!has(self.execcwd) || self.execcwd == oldSelf.execcwd)) && (has(self.envs) == has(oldSelf.envs) && (!has(self.envs) || self.envs == oldSelf.envs)) && (has(self.secretEnvs) == has(oldSelf.secretEnvs) && (!has(self.secretEnvs) || self.secretEnvs == oldSelf.secretEnvs)) && (has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)) && (has(self.startDeadlineSeconds) == has(oldSelf.startDeadlineSeconds) && (!has(self.startDeadlineSeconds) || self.startDeadlineSeconds == oldSelf.startDeadlineSeconds)) && (has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds)) && (has(self.graceSeconds) == has(oldSelf.graceSeconds) && (!has(self.graceSeconds) || self.graceSeconds == oldSelf.graceSeconds)) && (has(self.schedule) == has(oldSelf.schedule) && (!has(self.schedule) || self.schedule == oldSelf.schedule)) && (has(self.timeZone) == has(oldSelf.timeZone) && (!has(self.timeZone) || self.timeZone == oldSelf.timeZone))",message="only cancel, run, suspend, ttlSecondsAfterFinished and the history limits of an Activity can change; create another one"
+// +kubebuilder:validation:XValidation:rule="(has(self.command) == has(oldSelf.command) && (!has(self.command) || self.command == oldSelf.command)) && (has(self.args) == has(oldSelf.args) && (!has(self.args) || self.args == oldSelf.args)) && (has(self.execuser) == has(oldSelf.execuser) && (!has(self.execuser) || self.execuser == oldSelf.execuser)) && (has(self.execcwd) == has(oldSelf.execcwd) && (!has(self.execcwd) || self.execcwd == oldSelf.execcwd)) && (has(self.envs) == has(oldSelf.envs) && (!has(self.envs) || self.envs == oldSelf.envs)) && (has(self.secretEnvs) == has(oldSelf.secretEnvs) && (!has(self.secretEnvs) || self.secretEnvs == oldSelf.secretEnvs)) && (has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)) && (has(self.startDeadlineSeconds) == has(oldSelf.startDeadlineSeconds) && (!has(self.startDeadlineSeconds) || self.startDeadlineSeconds == oldSelf.startDeadlineSeconds)) && (has(self.timeoutSeconds) == has(oldSelf.timeoutSeconds) && (!has(self.timeoutSeconds) || self.timeoutSeconds == oldSelf.timeoutSeconds)) && (has(self.graceSeconds) == has(oldSelf.graceSeconds) && (!has(self.graceSeconds) || self.graceSeconds == oldSelf.graceSeconds)) && (has(self.schedule) == has(oldSelf.schedule) && (!has(self.schedule) || self.schedule == oldSelf.schedule)) && (has(self.ssh) == has(oldSelf.ssh) && (!has(self.ssh) || self.ssh == oldSelf.ssh)) && (has(self.timeZone) == has(oldSelf.timeZone) && (!has(self.timeZone) || self.timeZone == oldSelf.timeZone))",message="only cancel, run, suspend, ttlSecondsAfterFinished and the history limits of an Activity can change; create another one"
 // +kubebuilder:validation:XValidation:rule="(has(self.run) ? self.run : 1) >= (has(oldSelf.run) ? oldSelf.run : 1)",message="run counts the runs, so it cannot be lowered or removed"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.cancel) || !oldSelf.cancel || has(self.cancel) && self.cancel || (has(self.run) ? self.run : 1) > (has(oldSelf.run) ? oldSelf.run : 1)",message="cancel cannot be removed, because a cancelled run stays cancelled; raise run to start another one"
 // +kubebuilder:validation:XValidation:rule="has(self.schedule) || !has(self.timeZone) && !has(self.concurrencyPolicy) && !has(self.suspend) && !has(self.successfulRunsHistoryLimit) && !has(self.failedRunsHistoryLimit)",message="timeZone, concurrencyPolicy, suspend and the history limits need schedule; set schedule, or remove them"
-// +kubebuilder:validation:XValidation:rule="has(self.host) != has(self.hosts)",message="set either host, the name of one node, or hosts, to run the command on several nodes"
+// +kubebuilder:validation:XValidation:rule="has(self.host) != has(self.hosts)",message="set either host, the name of one node, or hosts, to run the command on several nodes or machines"
 // +kubebuilder:validation:XValidation:rule="has(self.host) == has(oldSelf.host)",message="an Activity on one host cannot become one on several hosts, or the reverse; create another one"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.hosts)",message="hosts and schedule cannot be combined; remove schedule, and use hosts.window to run the command only at certain times"
 // +kubebuilder:validation:XValidation:rule="!has(self.hosts) || !has(oldSelf.hosts) || (has(self.run) ? self.run : 1) > (has(oldSelf.run) ? oldSelf.run : 1) || has(self.hosts.maxUnavailable) == has(oldSelf.hosts.maxUnavailable) && (!has(self.hosts.maxUnavailable) || self.hosts.maxUnavailable == oldSelf.hosts.maxUnavailable) && has(self.hosts.batches) == has(oldSelf.hosts.batches) && (!has(self.hosts.batches) || self.hosts.batches == oldSelf.hosts.batches) && has(self.hosts.canary) == has(oldSelf.hosts.canary) && (!has(self.hosts.canary) || self.hosts.canary == oldSelf.hosts.canary) && has(self.hosts.window) == has(oldSelf.hosts.window) && (!has(self.hosts.window) || self.hosts.window == oldSelf.hosts.window) && has(self.hosts.maxFailures) == has(oldSelf.hosts.maxFailures) && (!has(self.hosts.maxFailures) || self.hosts.maxFailures == oldSelf.hosts.maxFailures) && has(self.hosts.rerun) == has(oldSelf.hosts.rerun) && (!has(self.hosts.rerun) || self.hosts.rerun == oldSelf.hosts.rerun) && has(self.hosts.drain) == has(oldSelf.hosts.drain) && (!has(self.hosts.drain) || self.hosts.drain == oldSelf.hosts.drain)",message="the limits in hosts can change only when a run begins; change them together with spec.run, which can be raised when the previous run has ended"
+// +kubebuilder:validation:XValidation:rule="!has(self.ssh) || has(self.host)",message="ssh needs host, the name of the machine in messages and results; for several machines, use hosts.ssh instead"
+// +kubebuilder:validation:XValidation:rule="!has(self.placement) || !(has(self.ssh) || has(self.hosts) && has(self.hosts.ssh))",message="placement is for nodes of the cluster, and has no effect over SSH; remove it"
+// +kubebuilder:validation:XValidation:rule="!has(self.hosts) || !has(self.hosts.drain) || !has(self.hosts.ssh)",message="hosts.drain is for nodes of the cluster, and machines over SSH have no pods; remove it"
+// +kubebuilder:validation:XValidation:rule="!has(self.execuser) || !(has(self.ssh) || has(self.hosts) && has(self.hosts.ssh)) || !self.execuser.matches('^[0-9]+$')",message="an SSH server logs in users by name; set execuser to the name of the user"
 // +kubebuilder:validation:XValidation:rule="!has(self.schedule) || !has(self.run)",message="run must not be set with schedule, which starts the runs; remove run"
 type ActivitySpec struct {
 	// command is a shell command that the host's /bin/sh runs unchanged, at most 102400 characters. Set either command
@@ -81,19 +85,25 @@ type ActivitySpec struct {
 	// +kubebuilder:validation:MaxItems=256
 	Args []Arg `json:"args,omitempty"`
 
-	// host is the name of the node on which the command runs. Set either host or hosts.
+	// host is the name of the node on which the command runs. With ssh, it is any name for the machine. Set either host
+	// or hosts.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="host must be the name of one node, as kubectl get nodes shows it"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="host must be the name of one node, as kubectl get nodes shows it, or with ssh a name such as db1"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the host of an Activity cannot change; create another one"
 	Host string `json:"host,omitempty"`
 
-	// hosts makes the operator run the command on several nodes, a few at a time. Set either host or hosts.
+	// ssh makes the operator run the command on a machine outside the cluster, over SSH.
+	// +optional
+	SSH *SSH `json:"ssh,omitempty"`
+
+	// hosts makes the operator run the command on several nodes or machines, a few at a time. Set either host or hosts.
 	// +optional
 	Hosts *Hosts `json:"hosts,omitempty"`
 
-	// execuser is the user of the host, by name or number, that runs the command; default root.
+	// execuser is the user of the host, by name or number, that runs the command; default root. With ssh, it is the name
+	// of the user who logs in.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\u0000')",message="a user's name cannot contain the character NUL"

@@ -10,8 +10,8 @@ const DefaultMaxUnavailable = 1
 
 // Hosts makes an Activity a fleet: it runs no command itself, but creates one Activity per host, a few at a time. Each
 // of them runs the command at most once.
-// +kubebuilder:validation:XValidation:rule="(has(self.nodeSelector) ? 1 : 0) + (has(self.nodePool) ? 1 : 0) + (has(self.names) ? 1 : 0) == 1",message="set exactly one of nodeSelector, nodePool and names"
-// +kubebuilder:validation:XValidation:rule="has(self.nodeSelector) == has(oldSelf.nodeSelector) && (!has(self.nodeSelector) || self.nodeSelector == oldSelf.nodeSelector) && has(self.nodePool) == has(oldSelf.nodePool) && (!has(self.nodePool) || self.nodePool == oldSelf.nodePool) && has(self.names) == has(oldSelf.names) && (!has(self.names) || self.names == oldSelf.names) && has(self.approval) == has(oldSelf.approval) && (!has(self.approval) || self.approval.required == oldSelf.approval.required)",message="which hosts an Activity runs on, and whether it needs an approval, cannot change; create another one"
+// +kubebuilder:validation:XValidation:rule="(has(self.nodeSelector) ? 1 : 0) + (has(self.nodePool) ? 1 : 0) + (has(self.names) ? 1 : 0) + (has(self.ssh) ? 1 : 0) == 1",message="set exactly one of nodeSelector, nodePool, names and ssh"
+// +kubebuilder:validation:XValidation:rule="has(self.nodeSelector) == has(oldSelf.nodeSelector) && (!has(self.nodeSelector) || self.nodeSelector == oldSelf.nodeSelector) && has(self.nodePool) == has(oldSelf.nodePool) && (!has(self.nodePool) || self.nodePool == oldSelf.nodePool) && has(self.names) == has(oldSelf.names) && (!has(self.names) || self.names == oldSelf.names) && has(self.ssh) == has(oldSelf.ssh) && (!has(self.ssh) || self.ssh == oldSelf.ssh) && has(self.approval) == has(oldSelf.approval) && (!has(self.approval) || self.approval.required == oldSelf.approval.required)",message="which hosts an Activity runs on, and whether it needs an approval, cannot change; create another one"
 type Hosts struct {
 	// nodeSelector selects the nodes that have all of these labels. A node that gets the labels before the run has
 	// ended joins the run.
@@ -33,6 +33,10 @@ type Hosts struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=1000
 	Names []HostName `json:"names,omitempty"`
+
+	// ssh lists machines outside the cluster, which the operator reaches over SSH.
+	// +optional
+	SSH *SSHHosts `json:"ssh,omitempty"`
 
 	FleetLimits `json:",inline"`
 
@@ -91,10 +95,10 @@ type FleetLimits struct {
 // +kubebuilder:validation:MaxLength=63
 type NodeLabel string
 
-// HostName is the name of a node.
+// HostName is the name of a node, or of a machine outside the cluster.
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=253
-// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="names must contain the names of nodes, as kubectl get nodes shows them"
+// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="the name of a host must be the name of a node, as kubectl get nodes shows it, or for ssh a name such as db1"
 type HostName string
 
 // Canary are the hosts that run the command first.
@@ -235,7 +239,7 @@ type OutcomeGroup struct {
 
 // RemovedRun is the result of a run on one host that has no Activity.
 type RemovedRun struct {
-	// host is the name of the node.
+	// host is the name of the host.
 	Host string `json:"host"`
 	// run is the number of the run.
 	Run int64 `json:"run"`

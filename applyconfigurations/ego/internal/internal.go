@@ -124,6 +124,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: ssh
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.SSH
     - name: startDeadlineSeconds
       type:
         scalar: numeric
@@ -337,6 +340,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: rerun
       type:
         namedType: com.github.opcrew.opcrew.api.ego.v1.Rerun
+    - name: ssh
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.SSHHosts
     - name: window
       type:
         namedType: com.github.opcrew.opcrew.api.ego.v1.Window
@@ -400,6 +406,40 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.opcrew.opcrew.api.ego.v1.Rerun
   scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.SSH
+  map:
+    fields:
+    - name: address
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.SSHAddress
+    - name: secret
+      type:
+        scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.SSHAddress
+  scalar: string
+- name: com.github.opcrew.opcrew.api.ego.v1.SSHHost
+  map:
+    fields:
+    - name: address
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.SSHAddress
+    - name: name
+      type:
+        namedType: com.github.opcrew.opcrew.api.ego.v1.HostName
+- name: com.github.opcrew.opcrew.api.ego.v1.SSHHosts
+  map:
+    fields:
+    - name: hosts
+      type:
+        list:
+          elementType:
+            namedType: com.github.opcrew.opcrew.api.ego.v1.SSHHost
+          elementRelationship: associative
+          keys:
+          - name
+    - name: secret
+      type:
+        scalar: string
 - name: com.github.opcrew.opcrew.api.ego.v1.SecretEnv
   map:
     fields:

@@ -20,11 +20,15 @@ type ActivitySpecApplyConfiguration struct {
 	Command *string `json:"command,omitempty"`
 	// args are a program of the host and its arguments, which run without a shell. Set either command or args.
 	Args []egov1.Arg `json:"args,omitempty"`
-	// host is the name of the node on which the command runs. Set either host or hosts.
+	// host is the name of the node on which the command runs. With ssh, it is any name for the machine. Set either host
+	// or hosts.
 	Host *string `json:"host,omitempty"`
-	// hosts makes the operator run the command on several nodes, a few at a time. Set either host or hosts.
+	// ssh makes the operator run the command on a machine outside the cluster, over SSH.
+	SSH *SSHApplyConfiguration `json:"ssh,omitempty"`
+	// hosts makes the operator run the command on several nodes or machines, a few at a time. Set either host or hosts.
 	Hosts *HostsApplyConfiguration `json:"hosts,omitempty"`
-	// execuser is the user of the host, by name or number, that runs the command; default root.
+	// execuser is the user of the host, by name or number, that runs the command; default root. With ssh, it is the name
+	// of the user who logs in.
 	ExecUser *string `json:"execuser,omitempty"`
 	// execcwd is the working directory of the command, an absolute path on the host; default /.
 	ExecCwd *string `json:"execcwd,omitempty"`
@@ -86,6 +90,14 @@ func (b *ActivitySpecApplyConfiguration) WithArgs(values ...egov1.Arg) *Activity
 // If called multiple times, the Host field is set to the value of the last call.
 func (b *ActivitySpecApplyConfiguration) WithHost(value string) *ActivitySpecApplyConfiguration {
 	b.Host = &value
+	return b
+}
+
+// WithSSH sets the SSH field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SSH field is set to the value of the last call.
+func (b *ActivitySpecApplyConfiguration) WithSSH(value *SSHApplyConfiguration) *ActivitySpecApplyConfiguration {
+	b.SSH = value
 	return b
 }
 

@@ -22,7 +22,9 @@ type HostsApplyConfiguration struct {
 	// nodePool selects the nodes of the NodePool with this name: those with the label node-role.kubernetes.io/<name>.
 	NodePool *string `json:"nodePool,omitempty"`
 	// names lists the nodes by name, at most 1000.
-	Names                         []egov1.HostName `json:"names,omitempty"`
+	Names []egov1.HostName `json:"names,omitempty"`
+	// ssh lists machines outside the cluster, which the operator reaches over SSH.
+	SSH                           *SSHHostsApplyConfiguration `json:"ssh,omitempty"`
 	FleetLimitsApplyConfiguration `json:""`
 	// approval makes the run wait until a second user approves it.
 	Approval *ApprovalApplyConfiguration `json:"approval,omitempty"`
@@ -63,6 +65,14 @@ func (b *HostsApplyConfiguration) WithNames(values ...egov1.HostName) *HostsAppl
 	for i := range values {
 		b.Names = append(b.Names, values[i])
 	}
+	return b
+}
+
+// WithSSH sets the SSH field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SSH field is set to the value of the last call.
+func (b *HostsApplyConfiguration) WithSSH(value *SSHHostsApplyConfiguration) *HostsApplyConfiguration {
+	b.SSH = value
 	return b
 }
 

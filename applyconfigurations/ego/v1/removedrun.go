@@ -14,7 +14,7 @@ import (
 //
 // RemovedRun is the result of a run on one host that has no Activity.
 type RemovedRunApplyConfiguration struct {
-	// host is the name of the node.
+	// host is the name of the host.
 	Host *string `json:"host,omitempty"`
 	// run is the number of the run.
 	Run *int64 `json:"run,omitempty"`

@@ -11,7 +11,7 @@
 //     container's termination message. The kubelet watches and signals this process.
 //   - The host stage (stage.go, host.go) runs entirely on the host. It resolves the user (package account), writes a
 //     marker file that records the start (package markers), and follows the command (follow.go), its processes (package
-//     tree) and its output (output.go). It stores the result next to the marker before it reports the result. Its
+//     tree) and its output (package output). It stores the result next to the marker before it reports the result. Its
 //     standard output is the container's log, so no other process can delay or lose a line.
 //   - The shim (shim.go, launch.go) becomes the command. It switches to the user, groups and directory, resets signals,
 //     reports whether all that worked, and waits while the host stage writes the marker. A wrong order is therefore

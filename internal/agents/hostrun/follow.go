@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
+	"github.com/opcrew/opcrew/internal/agents/shared/output"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
@@ -31,8 +32,8 @@ const (
 
 // follow lets the command run, until the command and all processes that it started have ended.
 func (h *host) follow(c *child) *hostjob.Result {
-	out := newOutput(h.log, h.values()...)
-	go out.follow(c.output)
+	out := output.New(h.log, h.values()...)
+	go out.Follow(c.output)
 	r := &hostjob.Result{StartedAt: time.Now()}
 	// An error means that the shim, the process that becomes the command, has ended. wait, called next, reports that.
 	_ = c.release()
@@ -44,7 +45,7 @@ func (h *host) follow(c *child) *hostjob.Result {
 			r = failure
 		}
 	}
-	out.end(r)
+	out.End(r)
 	return r
 }
 
@@ -80,18 +81,18 @@ type ending struct {
 }
 
 // endAll ends all remaining processes of the command.
-func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output) ending {
+func (h *host) endAll(f *tree.Family, why cause, ended *tree.Exit, out *output.Output) ending {
 	e := ending{exit: ended}
 	grace := time.Duration(h.Order.GraceSeconds) * time.Second
 	switch why {
 	case byExit:
 		grace = leftTime
-		within(pipeTime, out.done) // waits a moment for the last lines of output
+		within(pipeTime, out.Done()) // waits a moment for the last lines of output
 	case byLoss:
 		grace = 0 // no grace period, because the kubelet kills this process soon
 	}
 	e.found, e.left = f.End(h.lost, grace)
-	within(pipeTime, out.done)
+	within(pipeTime, out.Done())
 	select {
 	case last := <-f.Ended:
 		e.exit = &last

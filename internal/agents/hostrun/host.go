@@ -19,7 +19,7 @@ import (
 
 	"github.com/opcrew/opcrew/internal/agents/hostrun/account"
 	"github.com/opcrew/opcrew/internal/agents/hostrun/markers"
-	"github.com/opcrew/opcrew/internal/agents/hostrun/mask"
+	"github.com/opcrew/opcrew/internal/agents/shared/mask"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 

@@ -9,12 +9,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/opcrew/opcrew/internal/agents/hostrun/tree"
+	"github.com/opcrew/opcrew/internal/agents/shared/order"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
@@ -71,26 +71,9 @@ func (r *runner) carryOut(ctx context.Context) []byte {
 // prepare reads the order (the description of a command) and its Secrets. It refuses orders that are invalid on any
 // host.
 func (r *runner) prepare() (*work, *hostjob.Result) {
-	text, err := readUpTo(r.options.Order, hostjob.MaxOrder+1)
-	if err != nil {
-		return nil, hostjob.RefuseOrder(fmt.Errorf("the order cannot be read: %w", err))
+	o, secrets, refusal := order.Read(r.options.Order, r.options.Secrets)
+	if refusal == nil && o.SSH != nil {
+		refusal = hostjob.RefuseOrder(errors.New("the order is for a host that is reached over SSH"))
 	}
-	order, err := hostjob.ParseOrder(text)
-	if err != nil {
-		return nil, hostjob.RefuseOrder(err)
-	}
-	secrets, refusal := readSecrets(r.options.Secrets, order.SecretEnvs)
-	if refusal == nil {
-		refusal = checkLengths(order)
-	}
-	return &work{Order: order, Markers: r.options.Markers, Secrets: secrets}, refusal
-}
-
-func readUpTo(path string, most int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, most))
+	return &work{Order: o, Markers: r.options.Markers, Secrets: secrets}, refusal
 }

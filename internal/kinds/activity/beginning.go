@@ -21,6 +21,9 @@ import (
 
 // observeBeginning checks whether the run of an Activity may start, and reads what the run needs.
 func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*run.Start, error) {
+	if run.OverSSH(a) {
+		return r.observeSSH(ctx, a)
+	}
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: a.Spec.Host}, node)
 	if apierrors.IsNotFound(err) {
@@ -50,6 +53,23 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 func isDrained(a *egov1.Activity, node *corev1.Node) bool {
 	cordon, by := claims.CordonOf(node), metav1.GetControllerOf(a)
 	return cordon != nil && by != nil && cordon.UID == by.UID && node.Spec.Unschedulable
+}
+
+// observeSSH checks whether a run over SSH may start, and reads what it needs. No node belongs to it, and the operator
+// does not connect to the host.
+func (r *reconciler) observeSSH(ctx context.Context, a *egov1.Activity) (*run.Start, error) {
+	b := &run.Start{}
+	var err error
+	if b.Obstacle, err = r.permit(ctx, a, &corev1.Node{}); err != nil || b.Obstacle != nil {
+		return b, err
+	}
+	if b.Values, b.Obstacle, err = r.values(ctx, a); err != nil || b.Obstacle != nil {
+		return b, err
+	}
+	if b.Order, err = orderOf(a, time.Time{}, ""); err != nil {
+		b.Obstacle = &run.Obstacle{Final: true, Reason: egov1.ReasonNotStarted, Message: err.Error()}
+	}
+	return b, nil
 }
 
 // mayRun reports whether a pod of an Activity may still start its command on the host.

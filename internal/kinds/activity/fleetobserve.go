@@ -81,6 +81,9 @@ func (r fleets) childrenOf(ctx context.Context, a *egov1.Activity) ([]*egov1.Act
 
 // nodesOf returns the nodes that spec.hosts selects.
 func (r fleets) nodesOf(ctx context.Context, a *egov1.Activity) ([]*corev1.Node, error) {
+	if a.Spec.Hosts.SSH != nil {
+		return nil, nil
+	}
 	list, names := &corev1.NodeList{}, map[string]bool{}
 	if err := r.Client.List(ctx, list, selection(a.Spec.Hosts), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)

@@ -96,6 +96,7 @@ func starting(a *egov1.Activity, f fleetFacts) []ensure.Child {
 func single(a *egov1.Activity, host string) runtime.ApplyConfiguration {
 	spec := a.Spec.DeepCopy()
 	spec.Host, spec.Hosts, spec.Cancel, spec.Run, spec.TTLSecondsAfterFinished = host, nil, false, nil, nil
+	spec.SSH = fleet.SSHOf(a, host)
 	made := &egov1.Activity{Spec: *spec}
 	made.Name = fleet.ChildName(a.Name, run.Number(a), host)
 	made.Labels = map[string]string{fleet.Label: a.Name}

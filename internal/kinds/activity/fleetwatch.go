@@ -25,19 +25,19 @@ import (
 // Find the hosts of a fleet, and notice when they become available.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
 
-// fleetIndex is the cache index that finds the fleets whose run has not ended.
+// fleetIndex is the cache index that finds the fleets of nodes whose run has not ended.
 const fleetIndex = "fleet"
 
 func indexFleets(mgr ctrl.Manager) error {
 	return mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, fleetIndex, func(object client.Object) []string {
-		if a := object.(*egov1.Activity); !fleet.Is(a) || run.Over(a) {
+		if a := object.(*egov1.Activity); !fleet.Is(a) || a.Spec.Hosts.SSH != nil || run.Over(a) {
 			return nil
 		}
 		return []string{"active"}
 	})
 }
 
-// atWork enqueues the fleets whose run has not ended, and the one that has cordoned the node.
+// atWork enqueues the fleets of nodes whose run has not ended, and the one that has cordoned the node.
 func (r fleets) atWork(ctx context.Context, node client.Object) []reconcile.Request {
 	list := &egov1.ActivityList{}
 	if err := r.Client.List(ctx, list, client.MatchingFields{fleetIndex: "active"}, client.UnsafeDisableDeepCopy); err != nil {

@@ -34,9 +34,9 @@ import (
 // +kubebuilder:rbac:groups=ego.example.com,resources=activities/finalizers,verbs=update
 // Run commands in pods. These pods are root on their nodes, so they run in a separate namespace.
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=pods,verbs=get;list;watch;create;patch;delete
-// Store the values of spec.secretEnvs in the namespace of the pod while the pod runs.
+// Store the values of spec.secretEnvs, and the keys for SSH, in the namespace of the pod while the pod runs.
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
-// Read the Secrets that spec.secretEnvs names, in namespaces where an administrator binds this role.
+// Read the Secrets that spec.secretEnvs and spec.ssh name, in namespaces where an administrator binds this role.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
 // Check whether a step of a NodePool has the requester of that NodePool.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get
@@ -83,8 +83,7 @@ func cached() map[client.Object]cache.ByObject {
 }
 
 func setup(mgr ctrl.Manager, r *reconciler) error {
-	host := func(object client.Object) []string { return []string{object.(*egov1.Activity).Spec.Host} }
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, hostIndex, host); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &egov1.Activity{}, hostIndex, nodeOf); err != nil {
 		return err
 	}
 	if err := errors.Join(indexFleets(mgr), indexCordons(mgr)); err != nil {
@@ -109,6 +108,15 @@ func setup(mgr ctrl.Manager, r *reconciler) error {
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(fleets{r}.atWork), builder.WithPredicates(hostChanged())).
 		WithOptions(loop.Options(workers)).
 		Complete(loop)
+}
+
+// nodeOf returns the node on which an Activity runs its command; none if it does so over SSH.
+func nodeOf(object client.Object) []string {
+	a := object.(*egov1.Activity)
+	if a.Spec.Host == "" || run.OverSSH(a) {
+		return nil
+	}
+	return []string{a.Spec.Host}
 }
 
 // activityOf enqueues the Activity that an annotation of a pod or Secret names. An owner reference is impossible,

@@ -43,6 +43,11 @@ func pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyCo
 			WithSecret(corev1ac.SecretVolumeSource().WithSecretName(run.PodName(a, run.Number(a))).WithDefaultMode(0o400)))
 	}
 	place(spec, a, start.Drained)
+	return described(a, start, spec)
+}
+
+// described declares a pod with the order for its agent.
+func described(a *egov1.Activity, start *run.Start, spec *corev1ac.PodSpecApplyConfiguration) *corev1ac.PodApplyConfiguration {
 	annotations := map[string]string{run.ActivityAnnotation: a.Namespace + "/" + a.Name, run.OrderAnnotation: start.Order}
 	if start.Boot != "" {
 		annotations[run.BootAnnotation] = start.Boot
@@ -85,6 +90,9 @@ func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, er
 	o.TimeoutSeconds, o.GraceSeconds = int(ptr.Deref(a.Spec.TimeoutSeconds, 0)), int(run.Grace(a))
 	o.ForgetBefore = forgetBefore
 	o.BeginBefore, o.BootID = run.StartDeadline(a).Add(clockSlack), boot
+	if s := a.Spec.SSH; s != nil {
+		o.SSH = &hostjob.SSH{Name: a.Spec.Host, Secret: s.Secret, Host: s.Address.Host(), Port: s.Address.Port(), ConnectBefore: run.StartDeadline(a)}
+	}
 	for _, arg := range a.Spec.Args {
 		o.Args = append(o.Args, string(arg))
 	}
@@ -116,8 +124,12 @@ func place(spec *corev1ac.PodSpecApplyConfiguration, a *egov1.Activity, drained 
 	if drained {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(corev1.TaintNodeUnschedulable).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoSchedule))
 	}
-	// A host that does not respond may still be running the command. So Kubernetes must not evict the pod; only opcrew
-	// ends it.
+	stay(spec)
+}
+
+// stay keeps Kubernetes from evicting a pod whose node does not respond, because the command may still be running. Only
+// opcrew ends the pod.
+func stay(spec *corev1ac.PodSpecApplyConfiguration) {
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		spec.WithTolerations(corev1ac.Toleration().WithKey(taint).WithOperator(corev1.TolerationOpExists).WithEffect(corev1.TaintEffectNoExecute))
 	}

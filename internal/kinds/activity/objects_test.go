@@ -32,6 +32,15 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 	}
 }
 
+func TestThePodOfAnActivityOverSSH(t *testing.T) {
+	a := manifest(t, "ssh.yaml")
+	order, err := orderOf(a, time.Time{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "ssh-pod.yaml", sshPod(a, &run.Start{Order: order}, "opcrew/opcrew-agent:v1"))
+}
+
 // The command must reach the agent in the pod unchanged: no shell and no variable expansion of Kubernetes may process
 // it.
 func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {

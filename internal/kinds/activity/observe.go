@@ -38,13 +38,12 @@ func (r *reconciler) Observe(ctx context.Context, a *egov1.Activity) (facts, err
 	var err error
 	switch {
 	case a.DeletionTimestamp != nil:
-		if f.host, err = r.readHost(ctx, a.Spec.Host); err != nil {
+		if f.hostAnswers, err = r.answers(ctx, a, f); err != nil {
 			break
 		}
-		f.hostAnswers = f.host.Ready
 		f.unrecorded, err = r.unrecorded(ctx, a)
 	case run.Explains(a, f.pod, r.Clock.Now()):
-		f.host, _ = r.readHost(ctx, a.Spec.Host) // if the node cannot be read, the state of the host stays unknown
+		f.host, _ = r.readHost(ctx, run.NodeOf(a, f.pod)) // if the node cannot be read, the state of the host stays unknown
 	case begins(a, f):
 		f.begin, err = r.observeBeginning(ctx, a)
 	}
@@ -89,8 +88,29 @@ func takesItForGone(a *egov1.Activity) bool {
 	return a.DeletionTimestamp != nil || a.Status.Run == run.Number(a) && !run.Over(a) && (a.Status.PodUID != "" || a.Spec.Cancel)
 }
 
-// readHost reads the node of a host from the API server, because a run must not depend on a stale boot ID.
+// answers reports whether the nodes respond on which pods of a deleted Activity have not ended.
+func (r *reconciler) answers(ctx context.Context, a *egov1.Activity, f facts) (bool, error) {
+	nodes := map[string]bool{}
+	for _, pod := range f.pods() {
+		if node := run.NodeOf(a, &pod); !run.Ended(&pod) && node != "" {
+			nodes[node] = true
+		}
+	}
+	for node := range nodes {
+		host, err := r.readHost(ctx, node)
+		if err != nil || !host.Ready {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// readHost reads the node of a host from the API server, because a run must not depend on a stale boot ID. It returns
+// nil if the node is not known.
 func (r *reconciler) readHost(ctx context.Context, host string) (*run.Host, error) {
+	if host == "" {
+		return nil, nil
+	}
 	node := &corev1.Node{}
 	err := r.Live.Get(ctx, types.NamespacedName{Name: host}, node)
 	if apierrors.IsNotFound(err) {

@@ -70,15 +70,19 @@ func rights(a *egov1.Activity, node *corev1.Node) []authorizationv1.ResourceAttr
 			Verb: verb, Group: egov1.GroupVersion.Group, Version: "*", Resource: resource, Name: name,
 		}
 	}
-	all := []authorizationv1.ResourceAttributes{right("run", "hosts", a.Spec.Host), right("run-as", "hostusers", run.User(a))}
+	where := right("run", "hosts", a.Spec.Host)
+	if run.OverSSH(a) {
+		where = right("run", "sshhosts", a.Spec.SSH.Address.Host())
+	}
+	all := []authorizationv1.ResourceAttributes{where, right("run-as", "hostusers", run.User(a))}
 	for _, label := range controlPlane {
 		if _, ok := node.Labels[label]; ok {
 			all = append(all, right("run-on-control-plane", "hosts", a.Spec.Host))
 			break
 		}
 	}
-	for _, e := range a.Spec.SecretEnvs {
-		all = append(all, authorizationv1.ResourceAttributes{Namespace: a.Namespace, Verb: "get", Version: "v1", Resource: "secrets", Name: e.Secret})
+	for _, name := range secretsOf(a) {
+		all = append(all, authorizationv1.ResourceAttributes{Namespace: a.Namespace, Verb: "get", Version: "v1", Resource: "secrets", Name: name})
 	}
 	return all
 }

@@ -28,6 +28,7 @@ func TestWhichRightsARunNeeds(t *testing.T) {
 		"on a worker, as root":     {activitytest.New(), worker, []string{"run hosts node1", "run-as hostusers root"}},
 		"as another user":          {activitytest.New(asBob), worker, []string{"run hosts node1", "run-as hostusers bob"}},
 		"on the control plane":     {activitytest.New(), master, []string{"run hosts node1", "run-as hostusers root", "run-on-control-plane hosts node1"}},
+		"over SSH":                 {activitytest.New(activitytest.OverSSH), worker, []string{"run sshhosts db1.example.com", "run-as hostusers admin", "get secrets logins"}},
 		"with a value of a Secret": {activitytest.New(withSecret), worker, []string{"run hosts node1", "run-as hostusers root", "get secrets credentials"}},
 	} {
 		var got []string

@@ -67,14 +67,18 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 	return plan
 }
 
-// begin declares the Secret with the values of spec.secretEnvs and, once it exists, the pod. The pod would not start
+// begin declares the Secret with the values of Secrets of users and, once it exists, the pod. The pod would not start
 // without the Secret.
 func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []ensure.Child {
-	if len(a.Spec.SecretEnvs) > 0 && !hasValues {
+	if needsValues(a) && !hasValues {
 		return []ensure.Child{{Object: values(a, start.Values)}}
 	}
 	// permit has already checked the rights of the requester.
-	return []ensure.Child{{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}}
+	child := ensure.Child{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}
+	if run.OverSSH(a) {
+		child.Object, child.Security = sshPod(a, start, image), guard.Restricted
+	}
+	return []ensure.Child{child}
 }
 
 // rest cleans up after a finished run of an Activity. It removes the finalizer of opcrew from the pods that have ended,
@@ -90,7 +94,7 @@ func (r *reconciler) rest(a *egov1.Activity, f facts, now time.Time) kit.Plan {
 	case f.pod != nil && !run.Ended(f.pod) && f.pod.DeletionTimestamp == nil:
 		plan.Step = r.delete("delete the pod of a run that cannot start or was cancelled", f.pod) // opcrew gave up on this run, but its pod still exists
 	case len(f.secrets) > 0:
-		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
+		plan.Step = r.delete("delete the Secret with the values of Secrets", &f.secrets[0])
 	case len(f.former) > 0 && f.former[0].DeletionTimestamp == nil:
 		plan.Step = r.delete("delete the pod of an earlier run", &f.former[0])
 	case left == 0:
@@ -130,7 +134,7 @@ func (r *reconciler) leave(f facts) kit.Plan {
 	}
 	switch {
 	case len(f.secrets) > 0:
-		plan.Step = r.delete("delete the Secret with the values of secretEnvs", &f.secrets[0])
+		plan.Step = r.delete("delete the Secret with the values of Secrets", &f.secrets[0])
 		plan.Again = hostInterval
 	case waits || f.unrecorded:
 		plan.Again = hostInterval

@@ -63,7 +63,7 @@ func TestWhatFollows(t *testing.T) {
 		"a cancel withdraws the pod":                    {activitytest.New(activitytest.Cancelled), facts{pod: activitytest.Pod(activitytest.Running)}, 0, does{holds: true, step: "delete the pod of a run that cannot start or was cancelled"}},
 		"a result that is not written down holds it":    {activitytest.New(activitytest.InState(egov1.StateRunning)), facts{pod: activitytest.Pod(activitytest.EndedWith(activitytest.Exit3))}, 0, does{holds: true}},
 		"one that is lets the pod go":                   {activitytest.New(activitytest.InState(egov1.StateFailed)), facts{pod: activitytest.Pod(activitytest.EndedWith(activitytest.Exit3))}, 0, does{patches: 1, holds: true}},
-		"values of Secrets go at the end":               {activitytest.New(withSecret, done), facts{secrets: []corev1.Secret{{}}}, 0, does{holds: true, step: "delete the Secret with the values of secretEnvs"}},
+		"values of Secrets go at the end":               {activitytest.New(withSecret, done), facts{secrets: []corev1.Secret{{}}}, 0, does{holds: true, step: "delete the Secret with the values of Secrets"}},
 		"pods of earlier runs go at the end":            {activitytest.New(done), facts{former: []corev1.Pod{first}}, 0, does{patches: 1, holds: true, step: "delete the pod of an earlier run"}},
 		"a host that was given up is not forgotten":     {activitytest.New(activitytest.InState(egov1.StateUnreachable)), facts{pod: activitytest.Pod()}, time.Hour, does{holds: true, step: "delete the pod of a run that cannot start or was cancelled"}},
 		"it stays as long as specified":                 {activitytest.New(done, shortLived), facts{}, 20 * time.Second, does{holds: true, again: 40 * time.Second}},
@@ -73,7 +73,7 @@ func TestWhatFollows(t *testing.T) {
 		"a deletion ends what runs":             {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running), hostAnswers: true}, 0, does{step: "delete the pod"}},
 		"and waits for it":                      {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running, activitytest.Deleted), hostAnswers: true}, 0, does{again: hostInterval}},
 		"but not for a dead host":               {activitytest.New(activitytest.Leaving), facts{pod: activitytest.Pod(activitytest.Running, activitytest.Deleted)}, 0, does{patches: 1, releases: true}},
-		"and takes the values of Secrets along": {activitytest.New(activitytest.Leaving), facts{secrets: []corev1.Secret{{}}}, 0, does{step: "delete the Secret with the values of secretEnvs", again: hostInterval}},
+		"and takes the values of Secrets along": {activitytest.New(activitytest.Leaving), facts{secrets: []corev1.Secret{{}}}, 0, does{step: "delete the Secret with the values of Secrets", again: hostInterval}},
 		"a deletion of what has ended is quick": {activitytest.New(activitytest.Leaving, done), facts{}, 0, does{releases: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

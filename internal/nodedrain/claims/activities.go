@@ -17,9 +17,9 @@ const (
 )
 
 // Host returns the node on which a fleet or a NodePool has an Activity that is pending or running; empty for any other
-// Activity, and for one that has ended.
+// Activity, for one that has ended, and for one on a machine outside the cluster.
 func Host(a *egov1.Activity) string {
-	if a.Labels[FleetLabel] == "" && a.Labels[PoolLabel] == "" || a.Spec.Schedule != nil {
+	if a.Labels[FleetLabel] == "" && a.Labels[PoolLabel] == "" || a.Spec.Schedule != nil || a.Spec.SSH != nil {
 		return ""
 	}
 	begun := a.Status.Run == ptr.Deref(a.Spec.Run, 1)

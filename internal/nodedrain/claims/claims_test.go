@@ -75,10 +75,13 @@ func TestWhichActivitiesOccupyTheirHost(t *testing.T) {
 		a.Spec.Host, a.Status.Run, a.Status.Prosta = "node1", run, state
 		return a
 	}
+	outside := of(fleet, 1, egov1.StateRunning)
+	outside.Spec.SSH = &egov1.SSH{}
 	for name, c := range map[string]struct {
 		a    egov1.Activity
 		want bool
 	}{
+		"a machine outside":            {outside, false},
 		"a fleet's that is new":        {of(fleet, 0, ""), true},
 		"a fleet's that is pending":    {of(fleet, 1, egov1.StatePending), true},
 		"a fleet's that runs":          {of(fleet, 1, egov1.StateRunning), true},

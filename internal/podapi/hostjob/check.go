@@ -25,6 +25,7 @@ func (o *Order) Check() error {
 		demand(len(o.Args) == 0 || o.Args[0] != "", "args must begin with the program to execute"),
 		demand(strings.HasPrefix(o.Dir, "/"), "dir must be an absolute path, such as /var/tmp"),
 		checkUser(o.User),
+		demand(o.SSH == nil || o.SSH.Host != "" && o.SSH.Port != "", "ssh must have a host and a port"),
 		checkSeconds("timeoutSeconds", o.TimeoutSeconds),
 		checkSeconds("graceSeconds", o.GraceSeconds),
 		checkEnvs(o.Envs),

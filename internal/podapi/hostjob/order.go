@@ -27,6 +27,8 @@ type Order struct {
 	// one of them is set.
 	Command string   `json:"command,omitempty"`
 	Args    []string `json:"args,omitempty"`
+	// SSH is set if the host is outside the cluster, and is reached over SSH.
+	SSH *SSH `json:"ssh,omitempty"`
 	// User is the name or number of the host user who runs the command.
 	User string `json:"user"`
 	// Dir is the working directory: an absolute path on the host that the user must be able to enter.
@@ -42,6 +44,26 @@ type Order struct {
 	// pod must be about 10 seconds longer.
 	GraceSeconds int `json:"graceSeconds"`
 }
+
+// SSH is how to reach a host outside the cluster. The files with the private key and the host keys are in the directory
+// of the Secrets.
+type SSH struct {
+	// Name is the name of the host, and Secret the name of the user's Secret, for messages.
+	Name   string `json:"name"`
+	Secret string `json:"secret"`
+	// Host and Port are the address of the SSH server.
+	Host string `json:"host"`
+	Port string `json:"port"`
+	// ConnectBefore is when the SSH server must have accepted a connection.
+	ConnectBefore time.Time `json:"connectBefore,omitzero"`
+}
+
+// Names of the files with the private key and the host keys. They cannot be names of variables, so they are different
+// from those of all values of Secrets.
+const (
+	SSHKeyFile   = "ssh-privatekey"
+	SSHKnownFile = "ssh-known-hosts"
+)
 
 // NewOrder returns an order with all defaults, but without a command.
 func NewOrder(uid string, run int64, created time.Time) Order {

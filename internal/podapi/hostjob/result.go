@@ -27,6 +27,7 @@ const (
 	ReasonRunnerLost  = "RunnerLost"         // Failed or Unknown: a process that supervises the command was killed
 	ReasonPodEnded    = "PodEnded"           // Cancelled: the pod was deleted
 	ReasonDeadline    = "Deadline"           // TimedOut: the command exceeded its time limit
+	ReasonConnection  = "ConnectionLost"     // Unknown: the SSH connection was lost while the command could run
 	ReasonNoResult    = "NoResult"           // Unknown: the run was started earlier and left no result
 	ReasonBadOrder    = "BadOrder"           // Invalid: the order cannot be read or parsed, or has an invalid field
 	ReasonNoHost      = "NoHost"             // NotStarted, like all reasons below: the program cannot enter the host
@@ -43,6 +44,10 @@ const (
 	ReasonNoMarker    = "NoMarker"           // the file that records the start cannot be written
 	ReasonNotReady    = "NotReady"           // the process for the command was not ready in time
 	ReasonNotExecuted = "NotExecuted"        // the kernel refused to execute the command
+	ReasonNoConnect   = "NoConnection"       // the SSH server did not accept a connection in time
+	ReasonHostKey     = "HostKey"            // the host key is not pinned, or the SSH server has another one
+	ReasonLogin       = "Login"              // the SSH server refused the private key
+	ReasonSSHFiles    = "SSHFiles"           // the private key or the host keys cannot be read
 )
 
 // Result is the result of a run. Its times come from the clock of the host.

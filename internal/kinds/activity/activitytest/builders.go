@@ -51,6 +51,12 @@ func EveryHour(a *egov1.Activity) {
 	a.Spec.Schedule = &schedule
 }
 
+// OverSSH makes an Activity run on a machine outside the cluster.
+func OverSSH(a *egov1.Activity) {
+	a.Spec.Host, a.Spec.ExecUser = "db1", "admin"
+	a.Spec.SSH = &egov1.SSH{Address: "db1.example.com:2222", Secret: "logins"}
+}
+
 type PodOption func(*corev1.Pod)
 
 // Pod returns a pod that is assigned to its host but has not started.

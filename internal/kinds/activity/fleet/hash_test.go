@@ -26,11 +26,30 @@ func TestAnApprovalIsBoundToWhatRuns(t *testing.T) {
 		"another run":               {func(a *egov1.Activity) { a.Spec.Run = new(int64(2)) }, false},
 		"another requester":         {func(a *egov1.Activity) { a.Spec.Requester = &egov1.Requester{Username: "eve"} }, false},
 		"a copy of the object":      {func(a *egov1.Activity) { a.UID = "another" }, false},
+		"over SSH":                  {ofMachines, false},
 		"the first run, if written": {func(a *egov1.Activity) { a.Spec.Run = new(int64(1)) }, true},
 		"a cancel":                  {func(a *egov1.Activity) { a.Spec.Cancel = true }, true},
 		"the approval itself":       {func(a *egov1.Activity) { a.Spec.Hosts.Approval.ApprovedHash = hash }, true},
 	} {
 		activitytest.Check(t, name+": same hash", Hash(fleetOf(approved, c.change)) == hash, c.same)
+	}
+}
+
+func ofMachines(a *egov1.Activity) {
+	a.Spec.Hosts.NodePool = ""
+	a.Spec.Hosts.SSH = &egov1.SSHHosts{Secret: "logins", Hosts: []egov1.SSHHost{{Name: "db2", Address: "10.0.0.2"}, {Name: "db1", Address: "db1:2222"}}}
+}
+
+func TestAnApprovalOfMachinesIsBoundToTheirAddressesAndTheirSecret(t *testing.T) {
+	before := Hash(fleetOf(ofMachines))
+	for name, change := range map[string]activitytest.Option{
+		"another address": func(a *egov1.Activity) { a.Spec.Hosts.SSH.Hosts[0].Address = "10.0.0.3" },
+		"another Secret":  func(a *egov1.Activity) { a.Spec.Hosts.SSH.Secret = "others" },
+		"one machine":     func(a *egov1.Activity) { a.Spec.Hosts.SSH.Hosts = a.Spec.Hosts.SSH.Hosts[:1] },
+	} {
+		if Hash(fleetOf(ofMachines, change)) == before {
+			t.Errorf("%s: expected another hash, so that the approval is void", name)
+		}
 	}
 }
 

@@ -100,6 +100,11 @@ func HostsOf(a *egov1.Activity, o Observed) []Host {
 	for _, name := range a.Spec.Hosts.Names {
 		hosts.at(string(name))
 	}
+	if ssh := a.Spec.Hosts.SSH; ssh != nil {
+		for _, host := range ssh.Hosts {
+			hosts.at(string(host.Name))
+		}
+	}
 	for _, node := range o.Nodes {
 		hosts.at(node.Name).read(a, node)
 	}

@@ -54,6 +54,20 @@ func text(hosts []Host) string {
 	return strings.Join(out, " ")
 }
 
+func TestMachinesOutsideTheClusterAreAvailableUntilTheirRunIsActive(t *testing.T) {
+	running := child("upgrade", 1, "db1", egov1.StateRunning)
+	got := text(HostsOf(fleetOf(ofMachines), Observed{Children: []*egov1.Activity{running}}))
+	if want := "db1:Running db2:"; got != want {
+		t.Errorf("expected the hosts %q, got %q", want, got)
+	}
+	if ssh := SSHOf(fleetOf(ofMachines), "db1"); ssh == nil || *ssh != (egov1.SSH{Address: "db1:2222", Secret: "logins"}) {
+		t.Errorf("expected the address and the Secret of db1, got %+v", ssh)
+	}
+	if ssh := SSHOf(fleetOf(), "db1"); ssh != nil {
+		t.Errorf("expected a node to have no address, got %+v", ssh)
+	}
+}
+
 func TestTheHostsOfAFleet(t *testing.T) {
 	second := child("upgrade", 2, "a", egov1.StateRunning)
 	alien := child("other", 1, "a", egov1.StateSucceeded)

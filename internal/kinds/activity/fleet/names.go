@@ -37,6 +37,20 @@ func ChildName(fleet string, run int64, host string) string {
 	return strings.TrimRight(name[:longestName-11], "-.") + "-" + hex.EncodeToString(sum[:5])
 }
 
+// SSHOf returns how to reach a host of a fleet over SSH; nil if the host is a node.
+func SSHOf(a *egov1.Activity, host string) *egov1.SSH {
+	ssh := a.Spec.Hosts.SSH
+	if ssh == nil {
+		return nil
+	}
+	for _, h := range ssh.Hosts {
+		if string(h.Name) == host {
+			return &egov1.SSH{Address: h.Address, Secret: ssh.Secret}
+		}
+	}
+	return nil
+}
+
 // RunOf returns the run of a fleet to which a child belongs; false if the name of the child is not one that the fleet
 // gives.
 func RunOf(fleet string, child *egov1.Activity) (int64, bool) {

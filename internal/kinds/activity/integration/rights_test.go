@@ -220,3 +220,15 @@ func TestWithoutThePolicyNothingRuns(t *testing.T) {
 	s.patch("chore", `{"spec":{"cancel":true}}`)
 	s.delete("chore")
 }
+
+// readers lets a user read the Secret with the keys for SSH.
+func (s *site) readers(who string) error {
+	role := &rbacv1.Role{Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}, ResourceNames: []string{logins}}}}
+	role.Namespace, role.Name = s.ns, "logins"
+	binding := &rbacv1.RoleBinding{
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: who}},
+	}
+	binding.Namespace, binding.Name = s.ns, "logins"
+	return errors.Join(client.IgnoreAlreadyExists(env.Client.Create(s.Context(), role)), client.IgnoreAlreadyExists(env.Client.Create(s.Context(), binding)))
+}

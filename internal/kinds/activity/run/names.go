@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,6 +39,20 @@ func Number(a *egov1.Activity) int64 { return ptr.Deref(a.Spec.Run, 1) }
 
 // Scheduled reports whether the Activity is a schedule and not a single run.
 func Scheduled(a *egov1.Activity) bool { return a.Spec.Schedule != nil }
+
+// OverSSH reports whether the host of an Activity is outside the cluster, and is reached over SSH.
+func OverSSH(a *egov1.Activity) bool { return a.Spec.SSH != nil }
+
+// NodeOf returns the name of the node on which the pod of an Activity runs or must run. Empty if that is not known yet.
+func NodeOf(a *egov1.Activity, pod *corev1.Pod) string {
+	switch {
+	case !OverSSH(a):
+		return a.Spec.Host
+	case pod != nil:
+		return pod.Spec.NodeName
+	}
+	return ""
+}
 
 // PodName returns the name of the pod of a run. It depends only on the Activity and the run, so that two operators
 // create only one pod.

@@ -31,7 +31,7 @@ func outcome(a *egov1.Activity, f Observed) Verdict {
 			Message: "the container ended without reporting a result: " + lastMessage(pod) + since + "; whether the command ended is unknown, and opcrew runs the command again only if spec.run is increased"}
 	case pod.Spec.NodeName != "" && !failedByKubelet(pod):
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost,
-			Message: "the host disappeared before it reported whether the command started: " + lastMessage(pod) + since + "; opcrew runs the command again only if spec.run is increased"}
+			Message: disappeared(a) + " disappeared before it reported whether the command started: " + lastMessage(pod) + since + "; opcrew runs the command again only if spec.run is increased"}
 	case a.Spec.Cancel:
 		return Verdict{State: egov1.StateCancelled, Reason: egov1.ReasonCancelled, Message: "the run was cancelled before the command started"}
 	case a.Status.Prosta == egov1.StateUnreachable:
@@ -39,6 +39,13 @@ func outcome(a *egov1.Activity, f Observed) Verdict {
 	default:
 		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "the command did not start: " + lastMessage(pod)}
 	}
+}
+
+func disappeared(a *egov1.Activity) string {
+	if OverSSH(a) {
+		return "the node from which opcrew runs the command"
+	}
+	return "the host"
 }
 
 // Reasons that controllers set on the pods of deleted or lost nodes. These controllers also set the phase of such a pod
@@ -123,6 +130,9 @@ func byResult(a *egov1.Activity, pod *corev1.Pod, r hostjob.Result) Verdict {
 	case hostjob.TimedOut:
 		return Verdict{State: egov1.StateTimedOut, Reason: egov1.ReasonTimedOut, Message: "the command ran longer than its timeout and was ended"}
 	case hostjob.NotStarted, hostjob.Invalid:
+		if r.Reason == hostjob.ReasonNoConnect {
+			return Verdict{State: egov1.StateUnreachable, Reason: egov1.ReasonHostUnreachable, Message: "the command did not start: " + r.Message}
+		}
 		return Verdict{State: egov1.StateFailed, Reason: egov1.ReasonNotStarted, Message: "the command did not start: " + cmp.Or(r.Message, r.Reason)}
 	default:
 		return Verdict{State: egov1.StateUnknown, Reason: egov1.ReasonLost, Message: cmp.Or(r.Message, r.Reason)}

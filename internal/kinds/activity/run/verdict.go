@@ -65,7 +65,11 @@ func Judge(a *egov1.Activity, f Observed, now time.Time) Verdict {
 // Corrects reports whether a run of an Activity that was reported as unreachable has a result after all, because its
 // host responds again and its pod has ended.
 func Corrects(a *egov1.Activity, pod *corev1.Pod) bool {
-	return a.Status.Prosta == egov1.StateUnreachable && pod != nil && Ended(pod) && ResultOf(pod) != nil
+	if a.Status.Prosta != egov1.StateUnreachable || pod == nil || !Ended(pod) {
+		return false
+	}
+	result := ResultOf(pod)
+	return result != nil && result.Reason != hostjob.ReasonNoConnect
 }
 
 // withoutPod determines the state of a run of an Activity that has no pod.
@@ -103,7 +107,7 @@ func tooLate(a *egov1.Activity, reason, why string) Verdict {
 	if slices.Contains([]string{egov1.ReasonSecretMissing, egov1.ReasonPolicyMissing, egov1.ReasonNotStarted}, reason) {
 		state = egov1.StateFailed
 	}
-	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("the command did not start within %d s: %s", deadline(a), why)}
+	return Verdict{State: state, Reason: reason, Message: fmt.Sprintf("the command did not start within %d s: %s", Deadline(a), why)}
 }
 
 // withPod determines the state of a run of an Activity whose pod has not ended.
@@ -113,7 +117,7 @@ func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	switch {
 	case begun(pod) && !hostReachable(pod):
 		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonHostUnreachable, Withdraw: a.Spec.Cancel,
-			Message: unreachable(a, f) + "; the state of the command is unknown until the host responds"}
+			Message: unreachable(a, f) + "; the state of the command is unknown until it responds"}
 	case left <= 0 && !begun(pod):
 		v := tooLate(a, egov1.ReasonHostUnreachable, whyNot(a, f))
 		v.Withdraw = true
@@ -123,7 +127,7 @@ func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	case a.Spec.Cancel:
 		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonCancelled, Message: fmt.Sprintf("the processes of the command are being ended, within at most %d s", Grace(a)), Withdraw: true}
 	case begun(pod):
-		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: "the command is running on " + a.Spec.Host}
+		return Verdict{State: egov1.StateRunning, Reason: egov1.ReasonRunning, Message: runs(a)}
 	case pod.DeletionTimestamp != nil:
 		return Verdict{State: egov1.StatePending, Reason: egov1.ReasonWaiting, Message: "the pod was deleted before the command started", Again: again}
 	default:
@@ -131,7 +135,8 @@ func withPod(a *egov1.Activity, f Observed, now time.Time) Verdict {
 	}
 }
 
-func deadline(a *egov1.Activity) int64 {
+// Deadline returns the number of seconds in which the command must start.
+func Deadline(a *egov1.Activity) int64 {
 	return ptr.Deref(a.Spec.StartDeadlineSeconds, egov1.DefaultStartDeadline)
 }
 
@@ -142,20 +147,32 @@ func StartDeadline(a *egov1.Activity) time.Time {
 	if a.Status.RunSince != nil && a.Status.Run == Number(a) {
 		since = a.Status.RunSince.Time
 	}
-	return since.Add(Seconds(deadline(a)))
+	return since.Add(Seconds(Deadline(a)))
+}
+
+// runs describes a run whose pod has started. Over SSH, the pod may still be connecting.
+func runs(a *egov1.Activity) string {
+	if OverSSH(a) {
+		return fmt.Sprintf("opcrew connects to %s (%s) over SSH, and runs the command there", a.Spec.Host, a.Spec.SSH.Address)
+	}
+	return "the command is running on " + a.Spec.Host
 }
 
 // unreachable describes a host that does not respond, with the reason from its Node.
 func unreachable(a *egov1.Activity, f Observed) string {
-	if why := f.Host.Problem(a.Spec.Host); why != "" {
-		return "the host does not respond (" + why + ")"
+	what := "the host does not respond"
+	if OverSSH(a) {
+		what = "the node from which opcrew runs the command does not respond"
 	}
-	return "the host does not respond"
+	if why := f.Host.Problem(NodeOf(a, f.Pod)); why != "" {
+		return what + " (" + why + ")"
+	}
+	return what
 }
 
 // whyNot returns why a pod has not started. If the host is dead, whyNot reports that, even if the scheduler reports the
 // taints of the node instead.
 func whyNot(a *egov1.Activity, f Observed) string {
 	why, _ := workload.WhyNotReady(f.Pod)
-	return "the pod has not started: " + cmp.Or(f.Host.Problem(a.Spec.Host), why)
+	return "the pod has not started: " + cmp.Or(f.Host.Problem(NodeOf(a, f.Pod)), why)
 }

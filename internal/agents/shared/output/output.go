@@ -1,24 +1,26 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package hostrun
+// Package output collects what a command prints: all of it in a log, and the end of it for the result. It masks the
+// values of Secrets.
+package output
 
 import (
 	"io"
 	"sync"
 
-	"github.com/opcrew/opcrew/internal/agents/hostrun/mask"
+	"github.com/opcrew/opcrew/internal/agents/shared/mask"
 	"github.com/opcrew/opcrew/internal/agents/shared/tail"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
 const chunkSize = 32 << 10
 
-// output collects what the command prints. Standard output and standard error share one pipe, which keeps their order.
+// Output collects what the command prints. Standard output and standard error share one pipe, which keeps their order.
 // The tail is written before the log, because a slow or blocked reader of the log must not affect the tail.
-type output struct {
+type Output struct {
 	log  io.Writer
-	done chan struct{} // closed when no process holds the pipe open any more
+	done chan struct{}
 
 	mu     sync.Mutex
 	masker *mask.Masker
@@ -27,13 +29,17 @@ type output struct {
 	closed bool
 }
 
-func newOutput(log io.Writer, secrets ...string) *output {
-	return &output{log: log, done: make(chan struct{}), masker: mask.New(secrets...), tail: tail.New(hostjob.TailSize)}
+// New returns an Output that writes to a log, and masks these values.
+func New(log io.Writer, secrets ...string) *Output {
+	return &Output{log: log, done: make(chan struct{}), masker: mask.New(secrets...), tail: tail.New(hostjob.TailSize)}
 }
 
-// follow reads the pipe until all processes have closed it. An unrelated process can hold the pipe open for ever, so
-// end does not wait for follow.
-func (o *output) follow(pipe io.Reader) {
+// Done is closed when no process holds the pipe open any more.
+func (o *Output) Done() <-chan struct{} { return o.done }
+
+// Follow reads the pipe until all processes have closed it. An unrelated process can hold the pipe open for ever, so
+// End does not wait for Follow.
+func (o *Output) Follow(pipe io.Reader) {
 	defer close(o.done)
 	buffer := make([]byte, chunkSize)
 	for {
@@ -46,13 +52,13 @@ func (o *output) follow(pipe io.Reader) {
 }
 
 // print writes text to the tail and the log. It ignores errors of the log, because the tail still has the text.
-func (o *output) print(text []byte) {
+func (o *Output) print(text []byte) {
 	if len(text) > 0 {
 		_, _ = o.log.Write(text)
 	}
 }
 
-func (o *output) take(chunk []byte) []byte {
+func (o *Output) take(chunk []byte) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -64,8 +70,8 @@ func (o *output) take(chunk []byte) []byte {
 	return text
 }
 
-// end adds the collected output to the result.
-func (o *output) end(r *hostjob.Result) {
+// End adds the collected output to the result.
+func (o *Output) End(r *hostjob.Result) {
 	o.mu.Lock()
 	rest := o.masker.Flush()
 	_, _ = o.tail.Write(rest)

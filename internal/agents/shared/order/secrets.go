@@ -1,9 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build linux
-
-package hostrun
+package order
 
 import (
 	"bytes"
@@ -20,7 +18,7 @@ import (
 func readSecrets(dir string, envs map[string]string) (map[string]string, *hostjob.Result) {
 	values := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(envs)) {
-		text, err := readUpTo(filepath.Join(dir, envs[name]), hostjob.MaxArgument+1)
+		text, err := UpTo(filepath.Join(dir, envs[name]), hostjob.MaxArgument+1)
 		switch {
 		case err != nil:
 			return nil, hostjob.Refuse(hostjob.ReasonNoSecret, "the value of %s cannot be read: %v", name, err)
