@@ -16,6 +16,7 @@ import (
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
+	"github.com/opcrew/opcrew/internal/kinds/activity/runpod"
 	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
@@ -43,7 +44,7 @@ func (r *reconciler) observeBeginning(ctx context.Context, a *egov1.Activity) (*
 	if err != nil {
 		return nil, err
 	}
-	if b.Order, err = orderOf(a, oldest, b.Boot); err != nil {
+	if b.Order, err = runpod.Order(a, oldest, b.Boot); err != nil {
 		b.Obstacle = &run.Obstacle{Final: true, Reason: egov1.ReasonNotStarted, Message: err.Error()}
 	}
 	return b, nil
@@ -66,7 +67,7 @@ func (r *reconciler) observeSSH(ctx context.Context, a *egov1.Activity) (*run.St
 	if b.Values, b.Obstacle, err = r.values(ctx, a); err != nil || b.Obstacle != nil {
 		return b, err
 	}
-	if b.Order, err = orderOf(a, time.Time{}, ""); err != nil {
+	if b.Order, err = runpod.Order(a, time.Time{}, ""); err != nil {
 		b.Obstacle = &run.Obstacle{Final: true, Reason: egov1.ReasonNotStarted, Message: err.Error()}
 	}
 	return b, nil

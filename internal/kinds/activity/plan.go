@@ -18,6 +18,7 @@ import (
 	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
+	"github.com/opcrew/opcrew/internal/kinds/activity/runpod"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -71,12 +72,12 @@ func (r *reconciler) Plan(a *egov1.Activity, f facts, d decision) kit.Plan {
 // without the Secret.
 func begin(a *egov1.Activity, start *run.Start, hasValues bool, image string) []ensure.Child {
 	if needsValues(a) && !hasValues {
-		return []ensure.Child{{Object: values(a, start.Values)}}
+		return []ensure.Child{{Object: runpod.Values(a, start.Values)}}
 	}
 	// permit has already checked the rights of the requester.
-	child := ensure.Child{Object: pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}
+	child := ensure.Child{Object: runpod.Pod(a, start, image), Once: true, Security: guard.HostCommand, Trust: guard.Trust{All: true}}
 	if run.OverSSH(a) {
-		child.Object, child.Security = sshPod(a, start, image), guard.Restricted
+		child.Object, child.Security = runpod.OverSSH(a, start, image), guard.Restricted
 	}
 	return []ensure.Child{child}
 }

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package activity
+package runpod
 
 import (
 	"strconv"
@@ -27,9 +27,9 @@ const (
 	clockSlack = time.Minute
 )
 
-// pod declares the pod that runs the command. The pod is root on the host: it enters the namespaces of the host and has
+// Pod declares the pod that runs the command. The pod is root on the host: it enters the namespaces of the host and has
 // all capabilities. It has no ServiceAccount token.
-func pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
+func Pod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithHostPID(true).WithHostNetwork(true). // a command can then repair a host whose cluster network is broken
@@ -82,9 +82,9 @@ func order() *corev1ac.VolumeApplyConfiguration {
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithFieldPath("metadata.annotations['" + run.OrderAnnotation + "']"))))
 }
 
-// orderOf returns the order for the agent in the pod: the command and its parameters. An error means that the spec is
+// Order returns the order for the agent in the pod: the command and its parameters. An error means that the spec is
 // invalid.
-func orderOf(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
+func Order(a *egov1.Activity, forgetBefore time.Time, boot string) (string, error) {
 	o := hostjob.NewOrder(string(a.UID), run.Number(a), a.CreationTimestamp.Time)
 	o.Command, o.User, o.Dir = a.Spec.Command, run.User(a), run.Directory(a)
 	o.TimeoutSeconds, o.GraceSeconds = int(ptr.Deref(a.Spec.TimeoutSeconds, 0)), int(run.Grace(a))
@@ -135,8 +135,8 @@ func stay(spec *corev1ac.PodSpecApplyConfiguration) {
 	}
 }
 
-// values declares the Secret with the values of spec.secretEnvs in the namespace of the pod.
-func values(a *egov1.Activity, values map[string][]byte) *corev1ac.SecretApplyConfiguration {
+// Values declares the Secret with the values of spec.secretEnvs in the namespace of the pod.
+func Values(a *egov1.Activity, values map[string][]byte) *corev1ac.SecretApplyConfiguration {
 	return corev1ac.Secret(run.PodName(a, run.Number(a)), run.Namespace).
 		WithLabels(map[string]string{"app.kubernetes.io/name": "activity"}).
 		WithAnnotations(map[string]string{run.ActivityAnnotation: a.Namespace + "/" + a.Name}).

@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package activity
+package runpod
 
 import (
 	"os"
@@ -23,22 +23,22 @@ func TestThePodOfTheArticlesActivityAndOfOneWithAllFields(t *testing.T) {
 	for _, name := range []string{"article", "all-fields"} {
 		t.Run(name, func(t *testing.T) {
 			a := manifest(t, name+".yaml")
-			order, err := orderOf(a, time.Time{}, "4f6e")
+			order, err := Order(a, time.Time{}, "4f6e")
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, name+"-pod.yaml", pod(a, &run.Start{Order: order, Boot: "4f6e"}, "opcrew/opcrew-agent:v1"))
+			golden.Check(t, name+"-pod.yaml", Pod(a, &run.Start{Order: order, Boot: "4f6e"}, "opcrew/opcrew-agent:v1"))
 		})
 	}
 }
 
 func TestThePodOfAnActivityOverSSH(t *testing.T) {
 	a := manifest(t, "ssh.yaml")
-	order, err := orderOf(a, time.Time{}, "")
+	order, err := Order(a, time.Time{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "ssh-pod.yaml", sshPod(a, &run.Start{Order: order}, "opcrew/opcrew-agent:v1"))
+	golden.Check(t, "ssh-pod.yaml", OverSSH(a, &run.Start{Order: order}, "opcrew/opcrew-agent:v1"))
 }
 
 // The command must reach the agent in the pod unchanged: no shell and no variable expansion of Kubernetes may process
@@ -48,7 +48,7 @@ func TestHostileTextReachesTheRunnerAsItIs(t *testing.T) {
 		"echo 'a' \"b\" `id` $(id) $HOME $(HOSTNAME) $$(X)", "two\nlines\r\n\ttab", "\x01\x1b[31m\u2028", strings.Repeat("x", 100<<10), `{"uid":"other"}`,
 	} {
 		a := activitytest.New(func(a *egov1.Activity) { a.Spec.Command, a.Spec.ExecUser = command, "root;id" })
-		text, err := orderOf(a, time.Time{}, "4f6e")
+		text, err := Order(a, time.Time{}, "4f6e")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestAnOrderThatDoesNotFitIsAnErrorAndCreatesNoPod(t *testing.T) {
 			a.Spec.Envs = append(a.Spec.Envs, egov1.Env("A="+strings.Repeat("x", 30<<10)))
 		}
 	})
-	if _, err := orderOf(a, time.Time{}, "4f6e"); err == nil || !strings.Contains(err.Error(), "bytes") {
+	if _, err := Order(a, time.Time{}, "4f6e"); err == nil || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("expected an error that says how long an order may be, got %v", err)
 	}
 }

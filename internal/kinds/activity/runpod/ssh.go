@@ -1,7 +1,7 @@
 // Copyright The opcrew Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package activity
+package runpod
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -22,9 +22,9 @@ const (
 	sshSlack = 300
 )
 
-// sshPod declares the pod that runs the command on a host outside the cluster, over SSH. It has no privileges, and no
+// OverSSH declares the pod that runs the command on a host outside the cluster, over SSH. It has no privileges, and no
 // ServiceAccount token.
-func sshPod(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
+func OverSSH(a *egov1.Activity, start *run.Start, image string) *corev1ac.PodApplyConfiguration {
 	spec := corev1ac.PodSpec().
 		WithRestartPolicy(corev1.RestartPolicyNever).
 		WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
