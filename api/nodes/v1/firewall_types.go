@@ -18,6 +18,7 @@ type Firewall struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || r.name == '' || self.exists_one(q, has(q.name) && q.name == r.name))",message="two rules have the same name; give each rule its own name, or none"
 	Rules []FirewallRule `json:"rules,omitempty"`
 }
 

@@ -181,7 +181,7 @@ func sshClient() Recipe {
 		Summary:  "sshd and python3 as Debian builds them, to be managed",
 		Suite:    trixie,
 		Series:   "10.0p1",
-		Packages: []string{"openssh-server", "python3", "dash", "coreutils"},
+		Packages: []string{"openssh-server", "python3", "dash", "coreutils", "util-linux"},
 		Without:  []string{adduser, "debconf", initHelpers, "libpam-modules", "libpam-runtime", "lsb-base", "procps", "runit-helper", "ucf"},
 		Tags:     []string{"diva-client:{version}"},
 		// root has a shell, because the manager logs in as root.

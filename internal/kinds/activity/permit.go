@@ -18,6 +18,7 @@ import (
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // policy is the name of the admission policy that sets spec.requester, and of its binding. See
@@ -42,18 +43,18 @@ func (r *reconciler) permit(ctx context.Context, a *egov1.Activity, node *corev1
 	if o, err := r.ofItsPool(ctx, a); err != nil || o != nil {
 		return o, err
 	}
-	return r.forbids(ctx, a.Spec.Requester, rights(a, node))
+	return r.forbids(ctx, a, rights(a, node))
 }
 
-// forbids returns an obstacle if a user lacks one of these rights.
-func (r *reconciler) forbids(ctx context.Context, who *egov1.Requester, needed []authorizationv1.ResourceAttributes) (*run.Obstacle, error) {
+// forbids returns an obstacle if the requester lacks one of these rights.
+func (r *reconciler) forbids(ctx context.Context, a *egov1.Activity, needed []authorizationv1.ResourceAttributes) (*run.Obstacle, error) {
 	for _, right := range needed {
-		allowed, err := r.may(ctx, who, right)
+		allowed, err := r.may(ctx, a.Spec.Requester, right)
 		if err != nil {
 			return nil, err
 		}
 		if !allowed {
-			return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: forbidden(who, right)}, nil
+			return &run.Obstacle{Final: true, Reason: egov1.ReasonForbidden, Message: forbidden(a, right)}, nil
 		}
 	}
 	return nil, nil
@@ -96,7 +97,7 @@ func (r fleets) refusal(ctx context.Context, a *egov1.Activity, node *corev1.Nod
 	one := a.DeepCopy()
 	one.Spec.Host = node.Name
 	drains := authorizationv1.ResourceAttributes{Verb: "drain", Group: egov1.GroupVersion.Group, Version: "*", Resource: "hosts", Name: node.Name}
-	return r.forbids(ctx, a.Spec.Requester, append(rights(one, node), drains))
+	return r.forbids(ctx, a, append(rights(one, node), drains))
 }
 
 func (r *reconciler) may(ctx context.Context, who *egov1.Requester, right authorizationv1.ResourceAttributes) (bool, error) {
@@ -109,12 +110,24 @@ func (r *reconciler) may(ctx context.Context, who *egov1.Requester, right author
 	return review.Status.Allowed, nil
 }
 
-func forbidden(who *egov1.Requester, right authorizationv1.ResourceAttributes) string {
+func forbidden(a *egov1.Activity, right authorizationv1.ResourceAttributes) string {
 	resource := right.Resource
 	if right.Group != "" {
 		resource += "." + right.Group
 	}
-	return fmt.Sprintf("user %s has no right to %s %s %s; ask an administrator for this right, then increase spec.run", who.Username, right.Verb, resource, right.Name)
+	return fmt.Sprintf("user %s has no right to %s %s %s; ask an administrator for this right, then %s", a.Spec.Requester.Username, right.Verb, resource, right.Name, retryOf(a))
+}
+
+// retryOf says how a user runs the command of a refused Activity again. The operator runs one of a pool or a fleet only
+// once.
+func retryOf(a *egov1.Activity) string {
+	switch {
+	case a.Labels[claims.PoolLabel] != "":
+		return "delete this Activity, so that the step is tried again"
+	case a.Labels[claims.FleetLabel] != "":
+		return "raise spec.run of Activity " + a.Labels[claims.FleetLabel]
+	}
+	return "increase spec.run"
 }
 
 // vouched returns an obstacle if the admission policy was not in force when the run of an Activity was requested.

@@ -99,6 +99,22 @@ func TestNoOneApprovesInAnothersName(t *testing.T) {
 		patch("ada", `{"spec":{"hosts":{"approval":{"approvedHash":"`+hash+`","approver":{"username":"bob"}}}}}`))
 }
 
+// The role of approvers has the verb patch, with which they could otherwise cancel commands and remove their records.
+func TestAnApproverChangesOnlyTheApproval(t *testing.T) {
+	s, hash := newApproval(t)
+	s.grant("bob", approver())
+	for _, patch := range []string{
+		`{"spec":{"cancel":true}}`, `{"spec":{"ttlSecondsAfterFinished":0}}`, `{"metadata":{"finalizers":["example.com/hold"]}}`,
+		`{"metadata":{"labels":{"opcrew.io/fleet":"upgrade"}}}`, `{"metadata":{"annotations":{"a":"b"}}}`,
+	} {
+		s.try("bob writes "+patch, "may change only the approval", func() error {
+			return s.as("bob").Patch(t.Context(), s.declared("upgrade", ""), client.RawPatch("application/merge-patch+json", []byte(patch)))
+		})
+	}
+	s.try("bob approves", "", s.approve("bob", "upgrade", hash))
+	s.await("upgrade", egov1.StateSucceeded)
+}
+
 // opcrew checks the right to approve again when hosts start, because it may have been revoked since.
 func TestAnApproverWithoutTheRightAnyMoreStartsNothing(t *testing.T) {
 	s, hash := newApproval(t)
