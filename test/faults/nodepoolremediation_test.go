@@ -107,14 +107,13 @@ func remediating(power string, attempts int) string {
 `, attempts, power)
 }
 
-// withDeadNode creates three nodes, and one that has not been Ready for an hour. Its kubelet sends heartbeats, because
-// otherwise Kubernetes would change its conditions in the middle of a workload.
+// withDeadNode creates three nodes, and one that has not been Ready for an hour. Nothing simulates its kubelet, so nothing
+// renews its lease.
 func withDeadNode(w *faults.World) {
 	w.Nodes(3, "n", map[string]string{"node-role.kubernetes.io/gold": ""})
 	past := metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Second))
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: "dead", Labels: map[string]string{"node-role.kubernetes.io/gold": ""},
-		Annotations: map[string]string{testenv.FakeNode: "fake", downAnnotation: "true"},
 	}}
 	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Reason: "NodeStatusUnknown", LastTransitionTime: past, LastHeartbeatTime: metav1.Now()}}
 	n.Status.NodeInfo.BootID = "first"
@@ -124,15 +123,12 @@ func withDeadNode(w *faults.World) {
 		if err := c.Get(ctx, client.ObjectKey{Name: "dead"}, n); err != nil {
 			return err
 		}
-		if !hasTaint(n, "node.kubernetes.io/not-ready", "") {
+		if !hasTaint(n, "node.kubernetes.io/unreachable", "") {
 			return fmt.Errorf("it has %v", n.Spec.Taints)
 		}
 		return nil
 	})
 }
-
-// downAnnotation makes the simulation keep a node that is not Ready as it is.
-const downAnnotation = "testenv.opcrew.io/down"
 
 // dieAndReturn fences a dead machine, which then returns.
 var dieAndReturn = faults.Workload{
@@ -147,8 +143,9 @@ var dieAndReturn = faults.Workload{
 		{
 			Name: "the machine returns",
 			Do: func(u *faults.User) {
-				u.PatchStatus("dead", &corev1.Node{}, `{"status":{"nodeInfo":{"bootID":"second"}}}`)
-				u.Patch("dead", &corev1.Node{}, `{"metadata":{"annotations":{"`+downAnnotation+`":null}}}`)
+				now := time.Now().UTC().Format(time.RFC3339)
+				u.PatchStatus("dead", &corev1.Node{}, fmt.Sprintf(`{"status":{"nodeInfo":{"bootID":"second"},"conditions":[
+					{"type":"Ready","status":"True","reason":"KubeletReady","lastHeartbeatTime":%q,"lastTransitionTime":%q}]}}`, now, now))
 			},
 			Until: all(outOfService(false), poolReady("gold", 4), remediationIs("True", nodesv1.ReasonNoDeadNodes)),
 		},
@@ -252,11 +249,12 @@ func maskRemediation(object *unstructured.Unstructured) {
 	case "Node":
 		// Kubernetes and the simulation mark nodes that are not Ready.
 		notes := object.GetAnnotations()
-		delete(notes, downAnnotation)
 		delete(notes, "node.alpha.kubernetes.io/ttl")
 		object.SetAnnotations(notes)
 		taints, _, _ := unstructured.NestedSlice(object.Object, "spec", "taints")
-		taints = slices.DeleteFunc(taints, func(t any) bool { return t.(map[string]any)["key"] == corev1.TaintNodeNotReady })
+		taints = slices.DeleteFunc(taints, func(t any) bool {
+			return slices.Contains([]any{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable}, t.(map[string]any)["key"])
+		})
 		if unstructured.RemoveNestedField(object.Object, "spec", "taints"); len(taints) > 0 {
 			_ = unstructured.SetNestedSlice(object.Object, taints, "spec", "taints")
 		}
