@@ -31,16 +31,17 @@ cmd/opcrew-backup:    internal/agents internal/podapi
 cmd/opcrew-machine:   internal/agents
 cmd/opcrew:           internal/outside internal/portforward internal/kinds internal/kit api
 internal/outside:     internal/kit
-internal/kinds:       internal/nodedrain internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/guard internal/stores internal/podapi api applyconfigurations
+internal/kinds:       internal/nodedrain internal/workload internal/backuppod internal/podtemplate internal/schedule internal/kit internal/guard internal/stores internal/podapi internal/jsonpatch api applyconfigurations
 internal/nodedrain:   internal/workload internal/kit internal/podapi api
-internal/workload:    internal/podtemplate internal/kit internal/guard api
+internal/workload:    internal/podtemplate internal/kit internal/guard internal/jsonpatch api
 internal/backuppod:   internal/podapi api
 internal/podtemplate: api
-internal/agents:      internal/stores/redis/clusternodes internal/stores/redis/elections internal/podapi
+internal/agents:      internal/stores/redis/clusternodes internal/stores/redis/elections internal/podapi internal/jsonpatch
 internal/stores:
 internal/kit:         internal/guard api
 internal/guard:       api
 internal/schedule:
+internal/jsonpatch:
 internal/portforward:
 internal/podapi:
 api:
