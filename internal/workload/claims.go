@@ -5,7 +5,6 @@ package workload
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -90,24 +90,17 @@ type Change struct {
 // ClaimPatch returns a patch that changes one field of a claim. The patch fails if the claim was replaced, or if the
 // field has changed since it was read.
 func ClaimPatch(claim *corev1.PersistentVolumeClaim, c Change, intent string) kit.Patch {
-	op := "replace"
+	set := jsonpatch.Replace
 	if c.From == nil {
-		op = "add"
+		set = jsonpatch.Add
 	}
-	data, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": claim.UID},
-		{"op": "test", "path": c.Path, "value": c.From},
-		{"op": op, "path": c.Path, "value": c.To},
-	})
-	if err != nil { // encoding strings cannot fail
-		panic(fmt.Errorf("encode a patch: %w", err))
-	}
+	ops := jsonpatch.Patch{jsonpatch.Test("/metadata/uid", claim.UID), jsonpatch.Test(c.Path, c.From), set(c.Path, c.To)}
 	var fields []any
 	for _, name := range strings.Split(c.Path, "/")[1:] {
 		fields = append(fields, name)
 	}
 	return kit.Patch{
-		Object: claim, Type: types.JSONPatchType, Data: data, Intent: intent,
+		Object: claim, Type: types.JSONPatchType, Data: ops.Encode(), Intent: intent,
 		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie(fields...)),
 	}
 }

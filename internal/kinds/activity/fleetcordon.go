@@ -5,10 +5,8 @@ package activity
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +16,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -49,21 +48,10 @@ func (r fleets) cordonedBy(ctx context.Context, a *egov1.Activity, out *fleetFac
 	return nil
 }
 
-// operation is one operation of a JSON patch (RFC 6902).
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value"`
-}
-
-const (
-	// testOp is the operation that refuses a patch if a value differs.
-	testOp      = "test"
-	annotations = "/metadata/annotations"
-)
+const annotations = "/metadata/annotations"
 
 func pointer(annotation string) string {
-	return annotations + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(annotation)
+	return jsonpatch.Pointer("metadata", "annotations", annotation)
 }
 
 // cordonNode returns the patch that cordons a node and records it. It fails if the node was cordoned meanwhile, or got
@@ -72,47 +60,39 @@ func cordonNode(a *egov1.Activity, node *corev1.Node, now time.Time) kit.Patch {
 	record := claims.Cordon{Namespace: a.Namespace, Name: a.Name, UID: a.UID, Run: run.Number(a), At: now}
 	ops := unchanged(node)
 	if len(node.Annotations) == 0 {
-		ops = append(ops, operation{"add", annotations, map[string]string{}})
+		ops = append(ops, jsonpatch.Add(annotations, map[string]string{}))
 	}
-	ops = append(ops, operation{"add", pointer(claims.FleetCordon), record.String()}, operation{"add", "/spec/unschedulable", true})
+	ops = append(ops, jsonpatch.Add(pointer(claims.FleetCordon), record.String()), jsonpatch.Add("/spec/unschedulable", true))
 	return nodePatch(node, ops, "cordon "+string(a.UID))
 }
 
 // uncordonNode returns the patch that uncordons a node and removes the record. If a user has uncordoned the node, only
 // the record is removed.
 func uncordonNode(a *egov1.Activity, node *corev1.Node) kit.Patch {
-	ops := append(unchanged(node), operation{Op: "remove", Path: pointer(claims.FleetCordon)})
+	ops := append(unchanged(node), jsonpatch.Remove(pointer(claims.FleetCordon)))
 	if node.Spec.Unschedulable {
-		ops = append(ops, operation{"add", "/spec/unschedulable", false})
+		ops = append(ops, jsonpatch.Add("/spec/unschedulable", false))
 	}
 	return nodePatch(node, ops, "uncordon "+string(a.UID))
 }
 
 // unchanged returns operations that make a patch fail unless the node is as it was when the decision was made.
-func unchanged(node *corev1.Node) []operation {
-	out := []operation{{testOp, "/metadata/uid", string(node.UID)}, {testOp, "/spec/unschedulable", known(node.Spec.Unschedulable, true)}}
+func unchanged(node *corev1.Node) jsonpatch.Patch {
+	cordoned := node.Spec.Unschedulable
+	out := jsonpatch.Patch{jsonpatch.Test("/metadata/uid", string(node.UID)), jsonpatch.Unchanged("/spec/unschedulable", true, cordoned)}
 	if len(node.Annotations) == 0 {
-		return append(out, operation{testOp, annotations, nil})
+		return append(out, jsonpatch.Absent(annotations))
 	}
 	for _, name := range append(claims.MachineAnnotations(), claims.FleetCordon) {
 		value, found := node.Annotations[name]
-		out = append(out, operation{testOp, pointer(name), known(found, value)})
+		out = append(out, jsonpatch.Unchanged(pointer(name), value, found))
 	}
 	return out
 }
 
-// known returns a value, or nil if it is absent.
-func known(found bool, value any) any {
-	if !found {
-		return nil
-	}
-	return value
-}
-
-func nodePatch(node *corev1.Node, ops []operation, intent string) kit.Patch {
-	data, _ := json.Marshal(ops) // cannot fail, because the values are texts and booleans
+func nodePatch(node *corev1.Node, ops jsonpatch.Patch, intent string) kit.Patch {
 	fields := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", claims.FleetCordon), fieldpath.MakePathOrDie("spec", "unschedulable"))
-	return kit.Patch{Object: node, Type: types.JSONPatchType, Data: data, Intent: intent, Fields: fields}
+	return kit.Patch{Object: node, Type: types.JSONPatchType, Data: ops.Encode(), Intent: intent, Fields: fields}
 }
 
 // releases returns the patches that uncordon the nodes which a fleet has cordoned and does not keep. A node that a user

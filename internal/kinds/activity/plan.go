@@ -5,7 +5,6 @@ package activity
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
 	"github.com/opcrew/opcrew/internal/guard"
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/kinds/activity/fleet"
 	"github.com/opcrew/opcrew/internal/kinds/activity/run"
 	"github.com/opcrew/opcrew/internal/kinds/activity/runpod"
@@ -161,11 +161,7 @@ func (r *reconciler) delete(name string, object client.Object) *kit.Step {
 // release returns the patch that removes the finalizer of opcrew from a pod, after its result was recorded or if there
 // will be no result.
 func release(pod *corev1.Pod) kit.Patch {
-	i := slices.Index(pod.Finalizers, run.ResultFinalizer)
-	data, _ := json.Marshal([]map[string]any{ // cannot fail, because the values are texts and numbers
-		{"op": testOp, "path": "/metadata/uid", "value": pod.UID},
-		{"op": testOp, "path": fmt.Sprintf("/metadata/finalizers/%d", i), "value": run.ResultFinalizer},
-		{"op": "remove", "path": fmt.Sprintf("/metadata/finalizers/%d", i)},
-	})
-	return kit.Patch{Object: pod, Type: types.JSONPatchType, Data: data, Intent: "release"}
+	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(pod.Finalizers, run.ResultFinalizer))
+	ops := jsonpatch.Patch{jsonpatch.Test("/metadata/uid", pod.UID), jsonpatch.Test(path, run.ResultFinalizer), jsonpatch.Remove(path)}
+	return kit.Patch{Object: pod, Type: types.JSONPatchType, Data: ops.Encode(), Intent: "release"}
 }

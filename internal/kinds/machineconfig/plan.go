@@ -4,7 +4,6 @@
 package machineconfig
 
 import (
-	"encoding/json"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
@@ -93,15 +93,9 @@ func configurationPatch(pool *mcfgv1.MachineConfigPool, f facts) (kit.Patch, boo
 	if equality.Semantic.DeepEqual(pool.Spec.Configuration, wanted) {
 		return kit.Patch{}, false
 	}
-	data, err := json.Marshal([]map[string]any{
-		{"op": "test", "path": "/metadata/uid", "value": pool.UID},
-		{"op": "add", "path": "/spec/configuration", "value": wanted},
-	})
-	if err != nil { // cannot happen with strings
-		panic(err)
-	}
+	ops := jsonpatch.Patch{jsonpatch.Test("/metadata/uid", pool.UID), jsonpatch.Add("/spec/configuration", wanted)}
 	return kit.Patch{
-		Object: pool, Type: types.JSONPatchType, Data: data, Intent: ensure.Hash(wanted),
+		Object: pool, Type: types.JSONPatchType, Data: ops.Encode(), Intent: ensure.Hash(wanted),
 		Fields: fieldpath.NewSet(fieldpath.MakePathOrDie("spec", "configuration")),
 	}, true
 }

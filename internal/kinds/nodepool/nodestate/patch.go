@@ -4,28 +4,16 @@
 package nodestate
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/kit"
 )
-
-// operation is one operation of a JSON patch (RFC 6902).
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value"`
-}
-
-// test returns an operation that makes the patch fail unless path has the given value. A nil value means that path must
-// not exist.
-func test(path string, value any) operation { return operation{"test", path, value} }
 
 // Patch returns the patch that changes labels, annotations, taints and the ledger annotation of a node to the desired
 // state; false if nothing has to change. The patch tests the old values that it replaces, so it fails as a whole if any
@@ -40,38 +28,36 @@ func Patch(node *corev1.Node, d Desired) (kit.Patch, bool) {
 	if oldLedger != newLedger || hadLedger != (newLedger != "") {
 		todo = append(todo, Change{annotationItem(LedgerAnnotation), oldLedger, hadLedger, newLedger, newLedger != ""})
 	}
-	ops := []operation{test("/metadata/uid", string(node.UID))}
-	ops = append(ops, mapOperations("/metadata/labels", nodesv1.ConflictLabel, node.Labels, todo)...)
-	ops = append(ops, mapOperations("/metadata/annotations", nodesv1.ConflictAnnotation, node.Annotations, todo)...)
+	ops := jsonpatch.Patch{jsonpatch.Test("/metadata/uid", string(node.UID))}
+	ops = append(ops, mapOperations("labels", nodesv1.ConflictLabel, node.Labels, todo)...)
+	ops = append(ops, mapOperations("annotations", nodesv1.ConflictAnnotation, node.Annotations, todo)...)
 	ops = append(ops, taintOperations(node, todo)...)
-	data, err := json.Marshal(ops)
-	if err != nil { // cannot happen with strings and taints
-		panic(err)
-	}
 	return kit.Patch{
-		Object: node, Type: types.JSONPatchType, Data: data,
+		Object: node, Type: types.JSONPatchType, Data: ops.Encode(),
 		Intent: newLedger, Fields: fields(todo),
 	}, true
 }
 
-func mapOperations(parent string, kind nodesv1.ConflictKind, live map[string]string, todo []Change) []operation {
-	var ops []operation
+// mapOperations changes a map in the metadata of a node, and creates it if the node has none.
+func mapOperations(field string, kind nodesv1.ConflictKind, live map[string]string, todo []Change) jsonpatch.Patch {
+	var ops jsonpatch.Patch
 	for _, c := range todo {
 		if c.Item.Kind != kind {
 			continue
 		}
-		path := parent + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(c.Item.Key)
+		path := jsonpatch.Pointer("metadata", field, c.Item.Key)
 		switch {
 		case c.was && c.Wanted:
-			ops = append(ops, test(path, c.old), operation{"replace", path, c.New})
+			ops = append(ops, jsonpatch.Test(path, c.old), jsonpatch.Replace(path, c.New))
 		case c.was:
-			ops = append(ops, test(path, c.old), operation{Op: "remove", Path: path})
+			ops = append(ops, jsonpatch.Test(path, c.old), jsonpatch.Remove(path))
 		default:
-			ops = append(ops, test(path, nil), operation{"add", path, c.New})
+			ops = append(ops, jsonpatch.Absent(path), jsonpatch.Add(path, c.New))
 		}
 	}
 	if len(ops) > 0 && len(live) == 0 {
-		create := []operation{test(parent, nil), {"add", parent, map[string]string{}}}
+		parent := jsonpatch.Pointer("metadata", field)
+		create := jsonpatch.Patch{jsonpatch.Absent(parent), jsonpatch.Add(parent, map[string]string{})}
 		return slices.Concat(create, ops)
 	}
 	return ops
@@ -79,7 +65,7 @@ func mapOperations(parent string, kind nodesv1.ConflictKind, live map[string]str
 
 // taintOperations replaces the whole list of taints, which the API treats as one value, if the list has not changed
 // since it was read.
-func taintOperations(node *corev1.Node, todo []Change) []operation {
+func taintOperations(node *corev1.Node, todo []Change) jsonpatch.Patch {
 	taints, changed := slices.Clone(node.Spec.Taints), false
 	for _, c := range todo {
 		if c.Item.Kind != nodesv1.ConflictTaint {
@@ -91,14 +77,11 @@ func taintOperations(node *corev1.Node, todo []Change) []operation {
 	if !changed {
 		return nil
 	}
-	unchanged := test("/spec/taints", nil)
-	if len(node.Spec.Taints) > 0 {
-		unchanged.Value = node.Spec.Taints
-	}
+	unchanged := jsonpatch.Unchanged("/spec/taints", node.Spec.Taints, len(node.Spec.Taints) > 0)
 	if len(taints) == 0 {
-		return []operation{unchanged, {Op: "remove", Path: "/spec/taints"}}
+		return jsonpatch.Patch{unchanged, jsonpatch.Remove("/spec/taints")}
 	}
-	return []operation{unchanged, {"add", "/spec/taints", taints}}
+	return jsonpatch.Patch{unchanged, jsonpatch.Add("/spec/taints", taints)}
 }
 
 // withTaint applies one change to a list of taints and keeps the order of the other taints.

@@ -4,7 +4,6 @@
 package remediation
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/kit"
 )
 
@@ -130,54 +130,32 @@ func Patch(node *corev1.Node, pool *nodesv1.NodePool) (kit.Patch, []kit.Event, b
 		return kit.Patch{}, nil, false
 	}
 	ops := append(unchanged(node), taintOperation(taints))
-	data, err := json.Marshal(ops)
-	if err != nil { // cannot happen with texts and taints
-		panic(err)
+	return kit.Patch{Object: node, Type: types.JSONPatchType, Data: ops.Encode(), Intent: "remediation " + m.fenced}, events(node, m), true
+}
+
+func unchanged(node *corev1.Node) jsonpatch.Patch {
+	ops := jsonpatch.Patch{
+		jsonpatch.Test("/metadata/uid", string(node.UID)),
+		jsonpatch.Unchanged("/spec/taints", node.Spec.Taints, len(node.Spec.Taints) > 0),
+		jsonpatch.Test("/status/nodeInfo/bootID", node.Status.NodeInfo.BootID),
 	}
-	return kit.Patch{Object: node, Type: types.JSONPatchType, Data: data, Intent: "remediation " + m.fenced}, events(node, m), true
-}
-
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
-}
-
-// testOp is the name of a test operation.
-const testOp = "test"
-
-// test is a test operation, in which a nil value means that the path must not exist.
-type test struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value"`
-}
-
-func unchanged(node *corev1.Node) []any {
-	ops := []any{test{testOp, "/metadata/uid", string(node.UID)}}
-	if len(node.Spec.Taints) > 0 {
-		ops = append(ops, test{testOp, "/spec/taints", node.Spec.Taints})
-	} else {
-		ops = append(ops, test{testOp, "/spec/taints", nil})
-	}
-	ops = append(ops, test{testOp, "/status/nodeInfo/bootID", node.Status.NodeInfo.BootID})
 	for i, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			path := "/status/conditions/" + strconv.Itoa(i)
-			ops = append(ops, test{testOp, path + "/type", c.Type}, test{testOp, path + "/status", c.Status})
+			ops = append(ops, jsonpatch.Test(path+"/type", c.Type), jsonpatch.Test(path+"/status", c.Status))
 			if !c.LastTransitionTime.IsZero() { // the evidence is about this outage only
-				ops = append(ops, test{testOp, path + "/lastTransitionTime", c.LastTransitionTime})
+				ops = append(ops, jsonpatch.Test(path+"/lastTransitionTime", c.LastTransitionTime))
 			}
 		}
 	}
 	return ops
 }
 
-func taintOperation(taints []corev1.Taint) operation {
+func taintOperation(taints []corev1.Taint) jsonpatch.Operation {
 	if len(taints) == 0 {
-		return operation{Op: "remove", Path: "/spec/taints"}
+		return jsonpatch.Remove("/spec/taints")
 	}
-	return operation{Op: "add", Path: "/spec/taints", Value: taints}
+	return jsonpatch.Add("/spec/taints", taints)
 }
 
 // withMarks returns the taints of a node with the marks. The out-of-service taint of another owner stays.
