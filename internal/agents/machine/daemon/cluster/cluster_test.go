@@ -150,6 +150,20 @@ func TestAWriteIsOnePatchThatNoticesConflicts(t *testing.T) {
 	}
 }
 
+func TestAnEmptyOrderDoesNotPreventReports(t *testing.T) {
+	s := clustertest.New(t)
+	s.Node[machineorder.OrderAnnotation] = ""
+	c, _ := client(t, s, clock.RealClock{})
+	await(t, "the Node to be seen", func() bool { return c.Annotations() != nil })
+	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Degraded"}); err != nil || s.Node[machineorder.State] != "Degraded" {
+		t.Errorf("expected the agent to report that the order is empty, got %v", err)
+	}
+	s.Node[machineorder.OrderAnnotation] = "another"
+	if err := c.Write(t.Context(), map[string]string{machineorder.State: "Done"}); err == nil {
+		t.Error("expected a report on the empty order to be refused after another order")
+	}
+}
+
 func TestAMissingSecretIsARefusalAndAnOutageIsNot(t *testing.T) {
 	s := clustertest.New(t)
 	s.Secrets["good"], s.Secrets["empty"] = map[string][]byte{machineorder.SecretKey: []byte("content")}, nil

@@ -5,25 +5,17 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/opcrew/opcrew/internal/jsonpatch"
 	"github.com/opcrew/opcrew/internal/podapi/machineorder"
 )
-
-// operation is one operation of a JSON patch.
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value string `json:"value,omitempty"`
-}
 
 // Write sets annotations of the Node with one patch. The patch fails if the Node, the order or one of these annotations
 // has changed since it was seen. An empty value removes an annotation.
@@ -32,13 +24,10 @@ func (c *Client) Write(ctx context.Context, annotations map[string]string) error
 	if node == nil {
 		return errors.New("the Node has not been seen")
 	}
-	patch, err := json.Marshal(operations(node, annotations))
-	if err != nil {
-		return err
-	}
+	patch := operations(node, annotations).Encode()
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	node, err = c.nodes.Patch(ctx, c.server.Node, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "opcrew-machine"})
+	node, err := c.nodes.Patch(ctx, c.server.Node, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "opcrew-machine"})
 	if err != nil {
 		return fmt.Errorf("write annotations of the Node: %w", err)
 	}
@@ -46,27 +35,25 @@ func (c *Client) Write(ctx context.Context, annotations map[string]string) error
 	return nil
 }
 
-func operations(node *metav1.PartialObjectMetadata, annotations map[string]string) []operation {
-	out := []operation{{"test", "/metadata/uid", string(node.UID)}}
+func operations(node *metav1.PartialObjectMetadata, annotations map[string]string) jsonpatch.Patch {
+	out := jsonpatch.Patch{jsonpatch.Test("/metadata/uid", string(node.UID))}
 	if order, found := node.Annotations[machineorder.OrderAnnotation]; found {
-		out = append(out, operation{"test", path(machineorder.OrderAnnotation), order})
+		out = append(out, jsonpatch.Test(path(machineorder.OrderAnnotation), order))
 	}
 	for _, name := range slices.Sorted(maps.Keys(annotations)) {
 		old, found := node.Annotations[name]
 		if found && old != "" {
-			out = append(out, operation{"test", path(name), old})
+			out = append(out, jsonpatch.Test(path(name), old))
 		}
 		switch value := annotations[name]; {
 		case value != "":
-			out = append(out, operation{"add", path(name), value})
+			out = append(out, jsonpatch.Add(path(name), value))
 		case found:
-			out = append(out, operation{Op: "remove", Path: path(name)})
+			out = append(out, jsonpatch.Remove(path(name)))
 		}
 	}
 	return out
 }
 
 // path returns the JSON pointer to an annotation.
-func path(name string) string {
-	return "/metadata/annotations/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
+func path(name string) string { return jsonpatch.Pointer("metadata", "annotations", name) }
