@@ -161,8 +161,8 @@ e2e-smoke: need-root ## Run the short end-to-end test of each kind on the local 
 	go test -tags e2e -p 1 -count 1 -timeout 20m -v -run Smoke ./test/e2e/...
 
 .PHONY: e2e-machines
-e2e-machines: need-root ## Test MachineConfig on hosts with systemd on the local cluster (make up SYSTEMD=1 first; 30 minutes).
-	go test -tags e2e,machines -count 1 -timeout 60m -v -run 'MachineConfigs|AConfigurationThat|APoolOfThree|ANodeThat(IsLost|JoinsDuring|TwoPools)|AHostThatLoses|ACanary' ./test/e2e
+e2e-machines: need-root ## Test MachineConfig and firewalls on hosts with systemd on the local cluster (make up SYSTEMD=1 first; 30 minutes).
+	go test -tags e2e,machines -count 1 -timeout 60m -v -run 'MachineConfigs|AConfigurationThat|APoolOfThree|ANodeThat(IsLost|JoinsDuring|TwoPools)|AHostThatLoses|ACanary|InTheFirewallOfTheHost' ./test/e2e
 
 .PHONY: e2e-gateway
 e2e-gateway: need-root $(BIN)/traefik ## Test host names with a real Ingress and Gateway on the local cluster (make up first; builds Traefik, 5 minutes the first time).

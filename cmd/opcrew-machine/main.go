@@ -4,9 +4,9 @@
 //go:build linux
 
 // Command opcrew-machine is the machine agent: it runs on a host as a systemd unit, and keeps the host as the
-// MachineConfigs of its pool declare. Its subcommand firewall runs in a pod, and keeps the firewall of a node. It is a
-// separate binary because it needs a Kubernetes client, which opcrew-agent does without. internal/agents/machine/daemon
-// and internal/agents/firewall do the work; this package parses the command line.
+// MachineConfigs of its pool declare. Its subcommands firewall and host-firewall run in pods, and keep the firewall of a node. It is a
+// separate binary because it needs a Kubernetes client, which opcrew-agent does without. internal/agents/machine/daemon,
+// internal/agents/firewall and internal/agents/hostfirewall do the work; this package parses the command line.
 package main
 
 import (
@@ -21,6 +21,7 @@ import (
 	"syscall"
 
 	firewall "github.com/opcrew/opcrew/internal/agents/firewall/service"
+	hostfirewall "github.com/opcrew/opcrew/internal/agents/hostfirewall/service"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/service"
 	"github.com/opcrew/opcrew/internal/agents/machine/daemon/setup"
 	"github.com/opcrew/opcrew/internal/agents/shared/flags"
@@ -47,6 +48,7 @@ type job func(context.Context) error
 func commands() []command {
 	return []command{
 		{"firewall", "keeps the firewall of the node on which its pod runs as the NodePools declare", keepFirewall},
+		{"host-firewall", "opens in firewalld and ufw what the firewall of the node allows, from a privileged pod", openHostFirewall},
 		{"install", "installs this program on the host of its privileged pod, and starts it", install},
 		{"restore", "restores the host on which it runs to what it was before opcrew changed it", restore},
 		{"run", "keeps the host on which it runs as the order of its Node declares", run},
@@ -97,7 +99,7 @@ func choose(args []string) (command, bool) {
 func usage(out io.Writer) {
 	fmt.Fprintln(out, "usage: opcrew-machine COMMAND [FLAGS]")
 	for _, c := range commands() {
-		fmt.Fprintf(out, "  %-10s %s\n", c.name, c.summary)
+		fmt.Fprintf(out, "  %-13s %s\n", c.name, c.summary)
 	}
 }
 
@@ -106,6 +108,14 @@ func keepFirewall(args []string, out io.Writer, log *slog.Logger) (job, error) {
 	return func(ctx context.Context) error {
 		log.Info("Starting", "version", version)
 		return firewall.Run(ctx, o, log)
+	}, err
+}
+
+func openHostFirewall(args []string, out io.Writer, log *slog.Logger) (job, error) {
+	o, err := hostfirewall.Parse(args, out)
+	return func(ctx context.Context) error {
+		log.Info("Starting", "version", version)
+		return hostfirewall.Run(ctx, o, log)
 	}, err
 }
 

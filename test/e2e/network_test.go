@@ -58,6 +58,8 @@ func (n *neighbors) connects(from, address string, port int) (bool, error) {
 		return true, nil
 	case strings.Contains(string(out), "timed out"):
 		return false, nil
+	case strings.Contains(string(out), "unreachable"), strings.Contains(string(out), "No route"), strings.Contains(string(out), "Permission denied"):
+		return false, nil // a firewall answers so, if it rejects instead of dropping
 	}
 	return false, fmt.Errorf("nc from %s to %s:%d: %w: %s", from, address, port, err, out)
 }

@@ -43,7 +43,7 @@ func TestNodePoolWithFirewall(t *testing.T) {
 		Mask:  maskFirewall,
 		Touch: taintNode,
 		// A pool that is deleted and created again keeps the agents, if its reports are still there.
-		Uncounted: []string{"ConfigMap kube-root-ca.crt", "ConfigMap nodes", "DaemonSet opcrew-firewall"},
+		Uncounted: []string{"ConfigMap kube-root-ca.crt", "ConfigMap nodes", "DaemonSet opcrew-firewall", "DaemonSet opcrew-host-firewall"},
 		Workloads: []faults.Workload{walled},
 	})
 }
@@ -80,7 +80,7 @@ var walled = faults.Workload{
 		{
 			Name: "change the rules",
 			Do: func(u *faults.User) {
-				u.Patch("gold", &nodesv1.NodePool{}, `{"spec":{"firewall":{"rules":[{"ports":[{"port":81}]}]}}}`)
+				u.Patch("gold", &nodesv1.NodePool{}, `{"spec":{"firewall":{"hostFirewall":"Open","rules":[{"ports":[{"port":81}]}]}}}`)
 			},
 			Until: all(firewallActive("gold", 3), poolReady("gold", 3)),
 		},

@@ -20,7 +20,24 @@ type Firewall struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(r, !has(r.name) || r.name == '' || self.exists_one(q, has(q.name) && q.name == r.name))",message="two rules have the same name; give each rule its own name, or none"
 	Rules []FirewallRule `json:"rules,omitempty"`
+
+	// hostFirewall is what opcrew does about firewalld or ufw on the nodes, which drop packets that opcrew allows. Open
+	// opens there what the rules of this pool allow, with a privileged pod on each node, and closes it when the rules go.
+	// Keep changes nothing there.
+	// +optional
+	// +kubebuilder:default=Keep
+	HostFirewall HostFirewallPolicy `json:"hostFirewall,omitempty"`
 }
+
+// HostFirewallPolicy is what opcrew does about another firewall of the host.
+// +kubebuilder:validation:Enum=Keep;Open
+type HostFirewallPolicy string
+
+// Values of HostFirewallPolicy.
+const (
+	HostFirewallKeep HostFirewallPolicy = "Keep"
+	HostFirewallOpen HostFirewallPolicy = "Open"
+)
 
 // FirewallPolicy is what happens to packets that no rule allows.
 // +kubebuilder:validation:Enum=Deny;Allow

@@ -111,6 +111,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.opcrew.opcrew.api.nodes.v1.FirewallPolicy
       default: Deny
+    - name: hostFirewall
+      type:
+        namedType: com.github.opcrew.opcrew.api.nodes.v1.HostFirewallPolicy
+      default: Keep
     - name: rules
       type:
         list:
@@ -168,6 +172,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: activeNodes
       type:
         scalar: numeric
+- name: com.github.opcrew.opcrew.api.nodes.v1.HostFirewallPolicy
+  scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.InstanceType
   scalar: string
 - name: com.github.opcrew.opcrew.api.nodes.v1.LabelValue

@@ -22,6 +22,10 @@ type FirewallApplyConfiguration struct {
 	DefaultPolicy *nodesv1.FirewallPolicy `json:"defaultPolicy,omitempty"`
 	// rules allow packets. A packet is allowed if one rule of one of the node's pools allows it.
 	Rules []FirewallRuleApplyConfiguration `json:"rules,omitempty"`
+	// hostFirewall is what opcrew does about firewalld or ufw on the nodes, which drop packets that opcrew allows. Open
+	// opens there what the rules of this pool allow, with a privileged pod on each node, and closes it when the rules go.
+	// Keep changes nothing there.
+	HostFirewall *nodesv1.HostFirewallPolicy `json:"hostFirewall,omitempty"`
 }
 
 // FirewallApplyConfiguration constructs a declarative configuration of the Firewall type for use with
@@ -48,5 +52,13 @@ func (b *FirewallApplyConfiguration) WithRules(values ...*FirewallRuleApplyConfi
 		}
 		b.Rules = append(b.Rules, *values[i])
 	}
+	return b
+}
+
+// WithHostFirewall sets the HostFirewall field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the HostFirewall field is set to the value of the last call.
+func (b *FirewallApplyConfiguration) WithHostFirewall(value nodesv1.HostFirewallPolicy) *FirewallApplyConfiguration {
+	b.HostFirewall = &value
 	return b
 }

@@ -8,6 +8,7 @@ func packages() []string {
 	return []string{
 		"systemd", "systemd-sysv", "dbus", "libpam-systemd", "kmod", "passwd", "login", "openssh-server",
 		"containerd", "runc", "containernetworking-plugins", "iproute2", "iptables", "nftables", "conntrack", "procps",
+		"firewalld", "ufw", // for tests of firewalls of the host; hooks disables them
 	}
 }
 
@@ -21,10 +22,11 @@ func dpkgOptions() []string {
 }
 
 // hooks are shell commands that complete the tree, whose path is $1. They add the user core, whom MachineConfigs name,
-// and remove what must differ between nodes.
+// disable firewalls, and remove what must differ between nodes.
 func hooks() []string {
 	return []string{
 		`chroot "$1" useradd --create-home --shell /bin/bash core`,
+		`chroot "$1" systemctl disable firewalld ufw`,
 		`rm -f "$1"/etc/ssh/ssh_host_* "$1"/etc/machine-id "$1"/etc/hostname "$1"/etc/resolv.conf`,
 		`rm -rf "$1"/var/log/journal "$1"/var/lib/dbus/machine-id`,
 	}

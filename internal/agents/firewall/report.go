@@ -42,7 +42,10 @@ func (a *Agent) reportText() (string, error) {
 	if f := a.state.Failure; f != nil {
 		out.Refused, out.Message = f.Rules.revisions(), f.Reason
 	}
-	if len(out.Active) == 0 && out.Message == "" {
+	if err := a.reportHost(&out); err != nil {
+		return "", err
+	}
+	if len(out.Active) == 0 && out.Message == "" && !out.OpensHost {
 		return "", nil
 	}
 	if out.Others, err = a.Kernel.Others(); err != nil {

@@ -48,12 +48,13 @@ func (a *Agent) Turn(ctx context.Context) time.Duration {
 	} else if a.state.Trial != nil {
 		return 0
 	}
+	a.note(a.orderHost())
 	a.suspect(ctx)
 	a.report(ctx)
 	if !a.reverted.IsZero() {
 		return measureTime
 	}
-	return wait
+	return min(wait, a.hostWait())
 }
 
 // load reads the state at the start. A trial in it was not confirmed before the agent ended, so it is reverted.

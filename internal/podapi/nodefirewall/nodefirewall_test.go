@@ -72,6 +72,32 @@ func TestAReportIsShortText(t *testing.T) {
 	}
 }
 
+func TestOrdersAndResultsAreReadAsTheyWereWritten(t *testing.T) {
+	order, err := EncodeOrder(HostOrder{Rules: []Rule{{From: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Ports: []Ports{{TCP, 80, 90}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ParseOrder(order); err != nil || len(got.Rules) != 1 {
+		t.Errorf("expected one rule, got %+v, %v", got, err)
+	}
+	for name, text := range map[string]string{"an unknown field": `{"later":1}`, "no CIDR": `{"rules":[{"from":[""]}]}`, "no JSON": ``} {
+		if _, err := ParseOrder(text); err == nil {
+			t.Errorf("%s: expected an error", name)
+		}
+	}
+	text, err := EncodeResult(HostResult{Revision: Revision(order), Tools: []string{"ufw"}, Message: "a\nb"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ParseResult(text)
+	if err != nil || got.Message != "a b" || got.Done(order) {
+		t.Errorf("expected a result that is not done, with a message in one line, got %+v, %v", got, err)
+	}
+	if got.Message = ""; !got.Done(order) || got.Done("{}") {
+		t.Error("expected the result to be about this order only")
+	}
+}
+
 func FuzzReport(f *testing.F) {
 	f.Add(`{"active":{"gold":"1"},"others":["ufw"]}`)
 	f.Fuzz(func(t *testing.T, text string) {

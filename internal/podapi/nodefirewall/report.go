@@ -26,11 +26,17 @@ type Report struct {
 	Message string `json:"message,omitempty"`
 	// Others are other firewalls of the host, whose rules hold as well.
 	Others []string `json:"others,omitempty"`
+	// Opened has the revision of each pool's rules that the other firewalls have as well.
+	Opened map[string]string `json:"opened,omitempty"`
+	// OpensHost is set while other firewalls may have rules of opcrew.
+	OpensHost bool `json:"opensHost,omitempty"`
+	// HostMessage says why other firewalls do not have the rules of Opened.
+	HostMessage string `json:"hostMessage,omitempty"`
 }
 
 // EncodeReport returns the value of ReportAnnotation.
 func EncodeReport(r Report) (string, error) {
-	r.Message = shorten(r.Message)
+	r.Message, r.HostMessage = shorten(r.Message), shorten(r.HostMessage)
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > MaxReport {
 		err = fmt.Errorf("the report has %d bytes, but at most %d fit", len(text), MaxReport)
@@ -45,7 +51,7 @@ func ParseReport(text string) (Report, error) {
 	if err := decode(text, MaxReport, false, &r); err != nil {
 		return Report{}, fmt.Errorf("the report of the firewall agent cannot be read: %w", err)
 	}
-	r.Message = shorten(r.Message)
+	r.Message, r.HostMessage = shorten(r.Message), shorten(r.HostMessage)
 	for i, other := range r.Others {
 		r.Others[i] = shorten(other)
 	}

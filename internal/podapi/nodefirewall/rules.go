@@ -17,6 +17,8 @@ type Pool struct {
 	// other sources.
 	Deny  bool   `json:"deny"`
 	Rules []Rule `json:"rules"`
+	// OpenHost is set if firewalld and ufw must allow what the rules allow.
+	OpenHost bool `json:"openHost,omitempty"`
 }
 
 // Rule allows packets from some sources to some ports.
@@ -61,7 +63,11 @@ func (p Pool) check() error {
 	if p.Name == "" {
 		return errors.New("the pool has no name")
 	}
-	for _, r := range p.Rules {
+	return checkRules(p.Rules)
+}
+
+func checkRules(rules []Rule) error {
+	for _, r := range rules {
 		for _, from := range r.From {
 			if !from.IsValid() {
 				return errors.New("a source is no CIDR")

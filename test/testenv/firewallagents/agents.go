@@ -114,6 +114,10 @@ func reportOf(before string, pools map[string]string, refuses string) string {
 		if revision != "" {
 			out.Active[pool] = revision
 		}
+		if p, err := nodefirewall.ParsePool(text); err == nil && p.OpenHost {
+			out.Others, out.OpensHost = []string{"ufw"}, true
+			out.Opened = map[string]string{pool: revision}
+		}
 	}
 	if len(out.Active) == 0 && out.Message == "" {
 		return ""

@@ -5,6 +5,7 @@ package firewall
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +16,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/guard"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
 	"github.com/opcrew/opcrew/internal/kit"
 	"github.com/opcrew/opcrew/internal/kit/condition"
+	"github.com/opcrew/opcrew/internal/kit/ensure"
 	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
 )
 
@@ -63,7 +66,7 @@ func TestSourcesBecomeTheAddressesOfTheirNodes(t *testing.T) {
 		pooltest.Node("c", has("10.0.0.3", "no address")),
 		pooltest.Node("d", pooltest.Role("silver"), pooltest.Role("gold"), has("10.0.0.4")))
 	got := w.Rules(pool)
-	want := "{gold [a d] true [{web false [10.0.0.2/32 10.0.0.3/32 10.0.0.4/32 192.0.2.0/24 fd00::2/128] [{TCP 80 80} {UDP 80 90}]} { false [] []} { true [] []}]}"
+	want := "{gold [a d] true [{web false [10.0.0.2/32 10.0.0.3/32 10.0.0.4/32 192.0.2.0/24 fd00::2/128] [{TCP 80 80} {UDP 80 90}]} { false [] []} { true [] []}] false}"
 	if text := fmt.Sprint(got); text != want {
 		t.Errorf("expected\n%s\ngot\n%s", want, text)
 	}
@@ -134,6 +137,53 @@ func TestTheConditionNamesNodesWithoutTheRules(t *testing.T) {
 		}
 		if held := w.Held("gold"); held != test.held {
 			t.Errorf("%s: expected %d nodes that hold the deletion, got %d", name, test.held, held)
+		}
+	}
+}
+
+func TestAPoolThatOpensTheHostWaitsForTheFirewallOfTheHost(t *testing.T) {
+	pool := pooltest.Pool("gold", walled(nodesv1.Firewall{HostFirewall: nodesv1.HostFirewallOpen}))
+	member := func(r nodefirewall.Report) *corev1.Node { return pooltest.Node("a", pooltest.Role("gold"), reports(r)) }
+	text, _ := nodefirewall.Encode(worldOf([]*nodesv1.NodePool{pool}, member(nodefirewall.Report{})).Rules(pool))
+	now := map[string]string{"gold": nodefirewall.Revision(text)}
+	ufw := []string{"ufw"}
+	for name, test := range map[string]struct {
+		report nodefirewall.Report
+		reason string
+		words  string
+	}{
+		"no answer":           {nodefirewall.Report{Active: now, Others: ufw, OpensHost: true, HostMessage: "does not answer"}, nodesv1.ReasonRulesPending, "a (firewall of the host: does not answer)"},
+		"earlier rules":       {nodefirewall.Report{Active: now, Others: ufw, OpensHost: true, Opened: map[string]string{"gold": "old"}}, nodesv1.ReasonRulesPending, "earlier rules"},
+		"opened":              {nodefirewall.Report{Active: now, Others: ufw, OpensHost: true, Opened: now}, nodesv1.ReasonRulesActive, "another firewall has them as well on a (ufw)"},
+		"no firewall to open": {nodefirewall.Report{Active: now, OpensHost: true, Opened: now}, nodesv1.ReasonRulesActive, "active on 1 node"},
+	} {
+		var conditions []metav1.Condition
+		worldOf([]*nodesv1.NodePool{pool}, member(test.report)).Judge(pool, "").Report(condition.Set{Conditions: &conditions, Now: time.Now()})
+		if got := conditions[0]; got.Reason != test.reason || !strings.Contains(got.Message, test.words) {
+			t.Errorf("%s: expected %s with %q, got %+v", name, test.reason, test.words, got)
+		}
+	}
+}
+
+func TestAgentsOfTheHostRunWhileItMayHaveRules(t *testing.T) {
+	opens := walled(nodesv1.Firewall{HostFirewall: nodesv1.HostFirewallOpen})
+	active := map[string]string{"gold": "1"}
+	for name, test := range map[string]struct {
+		world World
+		want  bool
+	}{
+		"no pool opens it":      {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", walled(nodesv1.Firewall{}))}), false},
+		"a pool opens it":       {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens)}), true},
+		"the pool is paused":    {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.IsPaused())}), true},
+		"the pool is deleted":   {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.BeingDeleted)}), false},
+		"a node has rules":      {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active, OpensHost: true}))), true},
+		"it has them no longer": {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active}))), false},
+	} {
+		d := decide(test.world)
+		plan := (&reconciler{Tools: &kit.Tools{}}).Plan(&corev1.ServiceAccount{}, test.world, d)
+		found := slices.ContainsFunc(plan.Children, func(c ensure.Child) bool { return c.Security == guard.HostCommand })
+		if d.hostAgents != test.want || found != test.want {
+			t.Errorf("%s: expected agents of the host: %v, got %v, %v", name, test.want, d.hostAgents, found)
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package firewall
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +25,8 @@ type Judgement struct {
 	Active           int32
 	members          int
 	pending, refused []string // nodes with the reason
-	others           []string // nodes with another firewall
+	others           []string // nodes with another firewall that was not changed
+	opened           []string // nodes with another firewall that has the rules
 	missing          []string // sources that do not exist
 	tooLarge         error
 	undelivered      string
@@ -41,17 +43,17 @@ func (w World) Judge(pool *nodesv1.NodePool, undelivered string) Judgement {
 	for i := range w.Nodes {
 		if node := &w.Nodes[i]; isMember(pool, node) {
 			out.members++
-			out.add(pool.Name, revision, node)
+			out.add(pool, revision, node)
 		}
 	}
-	for _, list := range [][]string{out.pending, out.refused, out.others} {
+	for _, list := range [][]string{out.pending, out.refused, out.others, out.opened} {
 		slices.Sort(list)
 	}
 	return out
 }
 
 // add judges the report of one member.
-func (j *Judgement) add(pool, revision string, node *corev1.Node) {
+func (j *Judgement) add(pool *nodesv1.NodePool, revision string, node *corev1.Node) {
 	text := node.Annotations[nodefirewall.ReportAnnotation]
 	if text == "" {
 		j.pending = append(j.pending, node.Name+" ("+without(node)+")")
@@ -61,17 +63,32 @@ func (j *Judgement) add(pool, revision string, node *corev1.Node) {
 	switch {
 	case err != nil:
 		j.pending = append(j.pending, node.Name+" ("+err.Error()+")")
-	case report.Active[pool] == revision:
-		j.Active++
-		if len(report.Others) > 0 {
-			j.others = append(j.others, node.Name+" ("+strings.Join(report.Others, ", ")+")")
-		}
-	case report.Refused[pool] == revision:
+	case report.Active[pool.Name] == revision:
+		j.addActive(pool, revision, node.Name, report)
+	case report.Refused[pool.Name] == revision:
 		j.refused = append(j.refused, node.Name+" ("+report.Message+")")
 	case report.Message != "":
 		j.pending = append(j.pending, node.Name+" ("+report.Message+")")
 	default:
 		j.pending = append(j.pending, node.Name+" (it has earlier rules)")
+	}
+}
+
+// addActive judges a member that has the rules. With another firewall on it, they count when that one has them as well.
+func (j *Judgement) addActive(pool *nodesv1.NodePool, revision, node string, report nodefirewall.Report) {
+	if opensHost(pool) && report.Opened[pool.Name] != revision {
+		j.pending = append(j.pending, node+" (firewall of the host: "+cmp.Or(report.HostMessage, "it has earlier rules")+")")
+		return
+	}
+	j.Active++
+	if len(report.Others) == 0 {
+		return
+	}
+	entry := node + " (" + strings.Join(report.Others, ", ") + ")"
+	if opensHost(pool) {
+		j.opened = append(j.opened, entry)
+	} else {
+		j.others = append(j.others, entry)
 	}
 }
 
@@ -113,7 +130,10 @@ func (j Judgement) summary() string {
 		text += "; these sources do not exist, so they open nothing yet: " + strings.Join(j.missing[:min(len(j.missing), mostExamples)], ", ")
 	}
 	if len(j.others) > 0 {
-		text += "; the rules of another firewall hold as well on " + examples(j.others)
+		text += "; the rules of another firewall hold as well on " + examples(j.others) + ", spec.firewall.hostFirewall: Open opens that one, too"
+	}
+	if len(j.opened) > 0 {
+		text += "; another firewall has them as well on " + examples(j.opened)
 	}
 	return text
 }

@@ -45,6 +45,8 @@ const portAge = 10 * time.Minute
 // decision has the documents for the agents.
 type decision struct {
 	agents bool
+	// hostAgents is set if agents must also change firewalld or ufw.
+	hostAgents bool
 	// documents by the names of their ConfigMaps. A frozen pool keeps the one that it has.
 	documents map[string]string
 	frozen    map[string]bool
@@ -128,8 +130,10 @@ func decide(w World) decision {
 		case nodestate.Paused(pool) || nodestate.DryRun(pool) && pool.DeletionTimestamp == nil:
 			d.frozen[name] = true
 			d.agents = d.agents || pool.Spec.Firewall != nil
+			d.hostAgents = d.hostAgents || opensHost(pool)
 		case pool.Spec.Firewall != nil && pool.DeletionTimestamp == nil:
 			d.agents = true
+			d.hostAgents = d.hostAgents || opensHost(pool)
 			text, err := nodefirewall.Encode(w.Rules(pool))
 			if d.documents[name] = text; err != nil {
 				delete(d.documents, name)
@@ -137,7 +141,7 @@ func decide(w World) decision {
 			}
 		}
 	}
-	d.agents = d.agents || w.reported()
+	d.agents, d.hostAgents = d.agents || w.reported(), d.hostAgents || w.reportsHostRules()
 	if text, err := nodefirewall.Encode(w.addresses()); d.agents && err == nil {
 		d.documents[nodefirewall.NodesMap] = text
 	}
@@ -164,6 +168,18 @@ func (w World) reported() bool {
 	return false
 }
 
+func opensHost(pool *nodesv1.NodePool) bool {
+	return pool.Spec.Firewall != nil && pool.Spec.Firewall.HostFirewall == nodesv1.HostFirewallOpen
+}
+
+// reportsHostRules reports whether firewalld or ufw on a node may still have rules of opcrew.
+func (w World) reportsHostRules() bool {
+	return slices.ContainsFunc(w.Nodes, func(node corev1.Node) bool {
+		report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
+		return err == nil && report.OpensHost
+	})
+}
+
 // Plan declares the ConfigMaps before the agents. The agents are deleted last, when no node has rules any more.
 func (r *reconciler) Plan(account *corev1.ServiceAccount, _ World, d decision) kit.Plan {
 	plan := kit.Plan{
@@ -182,6 +198,11 @@ func (r *reconciler) Plan(account *corev1.ServiceAccount, _ World, d decision) k
 	if d.agents && !d.stale {
 		plan.Children = append(plan.Children, ensure.Child{
 			Object: daemonSet(r.AgentImage), Security: guard.NodeAgent, Trust: guard.Trust{All: true},
+		})
+	}
+	if d.hostAgents && !d.stale {
+		plan.Children = append(plan.Children, ensure.Child{
+			Object: hostDaemonSet(r.AgentImage), Security: guard.HostCommand, Trust: guard.Trust{All: true},
 		})
 	}
 	return plan

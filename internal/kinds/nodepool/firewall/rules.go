@@ -28,7 +28,10 @@ type World struct {
 // Rules returns the rules of a pool for the agents of its members.
 func (w World) Rules(pool *nodesv1.NodePool) nodefirewall.Pool {
 	spec := pool.Spec.Firewall
-	out := nodefirewall.Pool{Name: pool.Name, Members: w.members(pool), Deny: spec.DefaultPolicy != nodesv1.FirewallAllow}
+	out := nodefirewall.Pool{
+		Name: pool.Name, Members: w.members(pool),
+		Deny: spec.DefaultPolicy != nodesv1.FirewallAllow, OpenHost: spec.HostFirewall == nodesv1.HostFirewallOpen,
+	}
 	for i := range spec.Rules {
 		out.Rules = append(out.Rules, w.rule(&spec.Rules[i]))
 	}

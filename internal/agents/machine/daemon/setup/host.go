@@ -66,7 +66,7 @@ func runOnHost(ctx context.Context, proc string, self bool, args []string) error
 	if self {
 		cmd = exec.CommandContext(ctx, "/proc/self/fd/3", args...)
 	}
-	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin", "LC_ALL=C"}
+	cmd.Env = hostns.Environ()
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &out, &out, []*os.File{program}
 	if self { // it logs what it did, and what stays
 		cmd.Stderr = io.MultiWriter(&out, os.Stderr)

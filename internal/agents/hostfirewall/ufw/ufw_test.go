@@ -1,0 +1,177 @@
+// Copyright The opcrew Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ufw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcrew/opcrew/internal/agents/hostfirewall/opening"
+	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
+)
+
+var errAbsent = errors.New("no such program")
+
+// host is a host with ufw 0.36, which keeps one rule for the same packets, and lists them in one form.
+type host struct {
+	t        *testing.T
+	rules    []string // as ufw show added lists them, without "ufw "
+	inactive bool
+	absent   bool
+	deaf     bool
+	changes  []string
+}
+
+func newHost(t *testing.T, rules ...string) (*host, *Tool) {
+	t.Helper()
+	h := &host{t: t, rules: rules}
+	return h, &Tool{Run: h.run, Absent: errAbsent}
+}
+
+func (h *host) run(_ context.Context, args ...string) (string, error) {
+	text := strings.Join(args[1:], " ")
+	switch {
+	case h.absent:
+		return "", errAbsent
+	case text == "status" && h.inactive:
+		return "Status: inactive\n", nil
+	case text == "status":
+		return "Status: active\n\nTo                         Action      From\n", nil
+	case text == "show added" && len(h.rules) == 0:
+		return "Added user rules (see 'ufw status' for running firewall):\n(None)\n", nil
+	case text == "show added":
+		return "Added user rules (see 'ufw status' for running firewall):\nufw " + strings.Join(h.rules, "\nufw ") + "\n", nil
+	}
+	h.changes = append(h.changes, text)
+	if !h.deaf {
+		h.change(args[1:])
+	}
+	return "", nil
+}
+
+func (h *host) change(args []string) {
+	remove := args[0] == "delete"
+	if remove {
+		args = args[1:]
+	}
+	if n := len(args); n > 2 && args[n-2] == "comment" {
+		args = append(slices.Clone(args[:n-1]), "'"+args[n-1]+"'")
+	}
+	line := strings.Join(args, " ")
+	rest, _, _ := strings.Cut(line, " comment ")
+	_, same, _ := strings.Cut(rest, " ")
+	h.rules = slices.DeleteFunc(h.rules, func(r string) bool {
+		r, _, _ = strings.Cut(r, " comment ")
+		_, packets, _ := strings.Cut(r, " ")
+		return packets == same
+	})
+	if !remove {
+		h.rules = append(h.rules, line)
+	}
+}
+
+func rule1(port uint16, sources ...string) nodefirewall.Rule {
+	r := nodefirewall.Rule{Any: len(sources) == 0, Ports: []nodefirewall.Ports{{Protocol: nodefirewall.TCP, First: port, Last: port}}}
+	for _, s := range sources {
+		r.From = append(r.From, netip.MustParsePrefix(s))
+	}
+	return r
+}
+
+// keep calls Keep until no changes are left.
+func (h *host) keep(tool *Tool, rules ...nodefirewall.Rule) (runs bool, err error) {
+	h.changes = nil
+	for left := 1; left > 0; {
+		if runs, left, err = tool.Keep(h.t.Context(), opening.Of(rules)); err != nil && left == 0 {
+			return runs, err
+		}
+	}
+	return runs, err
+}
+
+func (h *host) want(when string, rules ...string) {
+	h.t.Helper()
+	slices.Sort(h.rules)
+	slices.Sort(rules)
+	if !slices.Equal(h.rules, rules) {
+		h.t.Errorf("%s: expected the rules\n%s\ngot\n%s", when, strings.Join(rules, "\n"), strings.Join(h.rules, "\n"))
+	}
+}
+
+func TestRulesAreAddedOnceAndRemoved(t *testing.T) {
+	const ssh, dns = "limit 22/tcp", "allow 53/udp comment 'opcrew is not the owner'"
+	h, tool := newHost(t, ssh, dns)
+	rules := []nodefirewall.Rule{rule1(8080, "10.0.0.0/8", "10.2.0.7/32", "fd00::1/128"), rule1(9000), {Any: true}, {From: []netip.Prefix{netip.MustParsePrefix("fd03::/16")}}}
+	if runs, err := h.keep(tool, rules...); !runs || err != nil {
+		t.Fatalf("expected an active firewall and no error, got %v, %v", runs, err)
+	}
+	h.want("after the first call", ssh, dns,
+		"allow from 10.0.0.0/8 to any port 8080 proto tcp comment 'opcrew'", "allow from 10.2.0.7 to any port 8080 proto tcp comment 'opcrew'",
+		"allow from fd00::1 to any port 8080 proto tcp comment 'opcrew'", "allow 9000/tcp comment 'opcrew'",
+		"allow to any comment 'opcrew'", "allow from fd03::/16 comment 'opcrew'")
+	if _, err := h.keep(tool, rules...); err != nil || len(h.changes) > 0 {
+		t.Errorf("expected no further change, got %q, %v", h.changes, err)
+	}
+	if _, err := h.keep(tool, rule1(9000)); err != nil || len(h.changes) != 5 {
+		t.Errorf("expected five rules to be removed, got %q, %v", h.changes, err)
+	}
+	if _, err := h.keep(tool); err != nil {
+		t.Error(err)
+	}
+	h.want("after all rules went", ssh, dns)
+}
+
+func TestRulesOfTheAdministratorStay(t *testing.T) {
+	h, tool := newHost(t, "deny 9000/tcp", "allow 7000/tcp")
+	runs, err := h.keep(tool, rule1(9000), rule1(7000), rule1(7001))
+	if !runs || err == nil || !strings.Contains(err.Error(), "deny 9000/tcp") {
+		t.Errorf("expected the rule that is in the way, got %v", err)
+	}
+	h.want("beside opcrew's rules", "deny 9000/tcp", "allow 7000/tcp", "allow 7001/tcp comment 'opcrew'")
+	if _, err := h.keep(tool); err != nil {
+		t.Error(err)
+	}
+	h.want("after opcrew's rules went", "deny 9000/tcp", "allow 7000/tcp")
+}
+
+func TestAnInactiveUfwLosesTheRules(t *testing.T) {
+	h, tool := newHost(t)
+	if _, err := h.keep(tool, rule1(80)); err != nil {
+		t.Fatal(err)
+	}
+	h.inactive = true
+	if runs, err := h.keep(tool, rule1(80)); runs || err != nil {
+		t.Errorf("expected an inactive firewall and no error, got %v, %v", runs, err)
+	}
+	h.want("while it is inactive")
+	h.absent = true
+	if runs, err := h.keep(tool, rule1(80)); runs || err != nil {
+		t.Errorf("expected no firewall and no error, got %v, %v", runs, err)
+	}
+}
+
+func TestWhatUfwCannotHaveIsReported(t *testing.T) {
+	h, tool := newHost(t)
+	sctp := nodefirewall.Rule{Any: true, Ports: []nodefirewall.Ports{{Protocol: nodefirewall.SCTP, First: 5, Last: 5}}}
+	if _, err := h.keep(tool, sctp, rule1(80)); err == nil || !strings.Contains(err.Error(), "SCTP") {
+		t.Errorf("expected the protocol, got %v", err)
+	}
+	h.want("without SCTP", "allow 80/tcp comment 'opcrew'")
+	var many []string
+	for i := range mostRules + 1 {
+		many = append(many, fmt.Sprintf("10.0.%d.%d/32", i/250, i%250))
+	}
+	if _, err := h.keep(tool, rule1(80, many...)); err == nil || !strings.Contains(err.Error(), "200 of 201") || len(h.rules) != mostRules {
+		t.Errorf("expected %d rules and an error, got %d, %v", mostRules, len(h.rules), err)
+	}
+	h.deaf = true
+	if _, err := h.keep(tool); err == nil || !strings.Contains(err.Error(), "did not take") {
+		t.Errorf("expected an error about rules that stay, got %v", err)
+	}
+}
