@@ -65,6 +65,7 @@ func TestMakeInstallInstallsAllThatAnOperatorOutsideNeeds(t *testing.T) {
 		"Namespace/" + deployed, "Namespace/opcrew-activities", "PriorityClass/opcrew-microservices",
 		"MutatingAdmissionPolicy/opcrew-activity-requester", "MutatingAdmissionPolicyBinding/opcrew-activity-requester",
 		"ValidatingAdmissionPolicy/opcrew-activity-rights", "ValidatingAdmissionPolicyBinding/opcrew-activity-rights",
+		"ValidatingAdmissionPolicy/opcrew-nodepool-hostfirewall", "ValidatingAdmissionPolicyBinding/opcrew-nodepool-hostfirewall",
 		"MutatingAdmissionPolicy/opcrew-nodepool-joining", "MutatingAdmissionPolicyBinding/opcrew-nodepool-joining",
 		"MutatingAdmissionPolicy/opcrew-nodepool-requester", "MutatingAdmissionPolicyBinding/opcrew-nodepool-requester",
 		"ValidatingAdmissionPolicy/opcrew-nodepool-rights", "ValidatingAdmissionPolicyBinding/opcrew-nodepool-rights",

@@ -99,10 +99,46 @@ func (c *cluster) opensHostFirewall(t *testing.T, name string, f hostFirewall) {
 		return nil
 	})
 	c.kubectl(t, "delete", "nodepool", "wall", "edge", "--timeout=120s")
+	w.withoutHostAgents(t)
+}
+
+// ufw keeps its rules on disk, so a node that lost its power while the pool was deleted must close them when it returns.
+func TestAPowerCutLeavesNothingInTheFirewallOfTheHost(t *testing.T) {
+	c := connect(t)
+	c.removePools(t)
+	w := newWalls(t, c)
+	f := hostFirewalls()["ufw"]
+	list := func() string { return c.onHost(t, "node2", "sh", "-c", f.list) }
+	c.role(t, "node1", "edge")
+	c.role(t, "node2", "wall")
+	t.Cleanup(func() { c.onHost(t, "node2", "sh", "-c", f.disable) })
+	c.onHost(t, "node2", "sh", "-c", f.enable)
+	before := list()
+	w.apply(t, fmt.Sprintf(wallPool, w.ns))
+	c.kubectl(t, "patch", "nodepool", "wall", "--type=merge", "-p", `{"spec":{"firewall":{"hostFirewall":"Open"}}}`)
+	w.wantFirewall(t, "another firewall has them as well on node2 (ufw)")
+	if !strings.Contains(list(), f.mark) {
+		t.Fatal("expected ufw to have rules of opcrew")
+	}
+	c.run(t, "localcluster", "node", "crash", "node2")
+	c.kubectl(t, "wait", "--for=condition=Ready=Unknown", "node/node2", "--timeout=120s")
+	c.kubectl(t, "delete", "nodepool", "wall", "edge", "--timeout=120s")
+	c.run(t, "localcluster", "node", "start", "node2")
+	eventually.True(t, 2*firewallTime, "ufw is as it was", func() error {
+		if after := list(); after != before {
+			return fmt.Errorf("it lists\n%s\ninstead of\n%s", after, before)
+		}
+		return nil
+	})
+	w.withoutHostAgents(t)
+}
+
+func (w *walls) withoutHostAgents(t *testing.T) {
+	t.Helper()
 	eventually.True(t, firewallTime, "no agent of the host's firewall is left", func() error {
-		err := c.Get(t.Context(), client.ObjectKey{Namespace: nodefirewall.Namespace, Name: nodefirewall.HostName}, &appsv1.DaemonSet{})
+		err := w.Get(t.Context(), client.ObjectKey{Namespace: nodefirewall.Namespace, Name: nodefirewall.HostName}, &appsv1.DaemonSet{})
 		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the DaemonSet exists (%v)", err)
+			return fmt.Errorf("the DaemonSet exists (%w)", errors.Join(err, errors.New("not as expected")))
 		}
 		return nil
 	})

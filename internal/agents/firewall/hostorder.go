@@ -16,7 +16,7 @@ const (
 	answerTime = 2 * time.Minute
 	// pendingTime is the time between two looks for an answer that has not come yet.
 	pendingTime = 5 * time.Second
-	unanswered  = "the agent that changes this firewall does not answer; kubectl -n " + nodefirewall.Namespace + " get pods -o wide shows it"
+	unanswered  = "the agent that changes this firewall has not answered yet; kubectl -n " + nodefirewall.Namespace + " get pods -o wide shows it"
 )
 
 // hostOrder returns the order for the host's firewall; "" if no pool has one.
@@ -85,8 +85,10 @@ func (a *Agent) reportHost(out *nodefirewall.Report) error {
 	out.OpensHost = true
 	result := a.Store.Result()
 	switch {
-	case result.Revision != nodefirewall.Revision(order) || a.Clock.Since(result.Checked) > answerTime:
+	case result.Revision != nodefirewall.Revision(order):
 		out.HostMessage = unanswered
+	case a.Clock.Since(result.Checked) > answerTime:
+		out.HostMessage = "the agent that changes this firewall does not answer since " + result.Checked.UTC().Format(time.RFC3339)
 	case result.Message != "":
 		out.HostMessage = result.Message
 	default:

@@ -56,7 +56,7 @@ func TestRulesAreReportedAsOpenedWhenTheHostHasThem(t *testing.T) {
 	gold := openingRules(t, 80)
 	w.pools["gold"] = gold
 	w.pass(time.Second)
-	if r := w.last(); !r.OpensHost || len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "does not answer") {
+	if r := w.last(); !r.OpensHost || len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "has not answered yet") {
 		t.Errorf("expected the report to wait for an answer, got %+v", r)
 	}
 	w.answer("ufw: no space left")

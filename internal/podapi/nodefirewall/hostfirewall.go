@@ -12,9 +12,9 @@ import (
 const (
 	// HostName is the name of the DaemonSet of the agents that open ports in firewalld and ufw.
 	HostName = "opcrew-host-firewall"
-	// OrderFile, in StateDir, has what the firewall agent of the node orders.
+	// OrderFile is the file in StateDir with what the firewall agent of the node orders.
 	OrderFile = "host-order.json"
-	// ResultFile, in StateDir, has the answer.
+	// ResultFile is the file in StateDir with the answer.
 	ResultFile = "host-result.json"
 	// maxHostFile is the maximum size of both files, in bytes.
 	maxHostFile = 4 << 20

@@ -4,6 +4,7 @@
 package ufw
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,17 +50,17 @@ func (t *Tool) Keep(ctx context.Context, declared []opening.Opening) (runs bool,
 	if err != nil || before.Size() == 0 {
 		return runs, 0, errors.Join(err, want.problem())
 	}
-	if err := t.apply(ctx, before.First(mostChanges)); err != nil {
-		return runs, 0, err
-	}
+	failed := t.apply(ctx, before.First(mostChanges))
 	after, err := t.read(ctx, &want)
 	switch {
 	case err != nil:
 		return runs, 0, err
 	case after.Size() >= before.Size():
-		return runs, 0, fmt.Errorf("it did not take rules, such as %s", append(after.Add, after.Remove...)[0])
+		return runs, 0, cmp.Or(failed, fmt.Errorf("it did not take rules, such as %s", append(after.Add, after.Remove...)[0]))
+	case !runs:
+		failed = nil // ufw fails to load the rules of a firewall that is enabled and did not start, but removes them
 	}
-	return runs, after.Size(), want.problem()
+	return runs, after.Size(), errors.Join(failed, want.problem())
 }
 
 // plan is what ufw should have, and what it cannot have.
@@ -128,17 +129,16 @@ func (t *Tool) read(ctx context.Context, want *plan) (opening.Changes, error) {
 	return opening.Diff(ours, declared), nil
 }
 
-func (t *Tool) apply(ctx context.Context, c opening.Changes) error {
+// apply makes all changes, and returns the first error.
+func (t *Tool) apply(ctx context.Context, c opening.Changes) (failed error) {
 	for _, packets := range c.Remove {
-		if _, err := t.Run(ctx, append([]string{"ufw", "delete", "allow"}, strings.Fields(packets)...)...); err != nil {
-			return err
-		}
+		_, err := t.Run(ctx, append([]string{"ufw", "delete", "allow"}, strings.Fields(packets)...)...)
+		failed = cmp.Or(failed, err)
 	}
 	for _, packets := range c.Add {
 		args := append([]string{"ufw", "allow"}, strings.Fields(packets)...)
-		if _, err := t.Run(ctx, append(args, "comment", comment)...); err != nil {
-			return err
-		}
+		_, err := t.Run(ctx, append(args, "comment", comment)...)
+		failed = cmp.Or(failed, err)
 	}
-	return nil
+	return failed
 }

@@ -25,6 +25,7 @@ type host struct {
 	inactive bool
 	absent   bool
 	deaf     bool
+	unloaded bool // it is enabled, but its rules are not in the kernel
 	changes  []string
 }
 
@@ -51,6 +52,9 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 	h.changes = append(h.changes, text)
 	if !h.deaf {
 		h.change(args[1:])
+	}
+	if h.unloaded {
+		return "", errors.New("exit status 1: ERROR: problem running")
 	}
 	return "", nil
 }
@@ -142,10 +146,14 @@ func TestRulesOfTheAdministratorStay(t *testing.T) {
 
 func TestAnInactiveUfwLosesTheRules(t *testing.T) {
 	h, tool := newHost(t)
-	if _, err := h.keep(tool, rule1(80)); err != nil {
+	if _, err := h.keep(tool, rule1(80), rule1(81)); err != nil {
 		t.Fatal(err)
 	}
-	h.inactive = true
+	h.unloaded = true
+	if _, err := h.keep(tool, rule1(80), rule1(82)); err == nil || !strings.Contains(err.Error(), "problem running") {
+		t.Errorf("expected the error of an active firewall that does not take changes, got %v", err)
+	}
+	h.inactive, h.unloaded = true, true
 	if runs, err := h.keep(tool, rule1(80)); runs || err != nil {
 		t.Errorf("expected an inactive firewall and no error, got %v, %v", runs, err)
 	}

@@ -175,7 +175,7 @@ func TestAgentsOfTheHostRunWhileItMayHaveRules(t *testing.T) {
 		"no pool opens it":      {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", walled(nodesv1.Firewall{}))}), false},
 		"a pool opens it":       {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens)}), true},
 		"the pool is paused":    {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.IsPaused())}), true},
-		"the pool is deleted":   {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.BeingDeleted)}), false},
+		"the pool is deleted":   {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.BeingDeleted)}), true},
 		"a node has rules":      {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active, OpensHost: true}))), true},
 		"it has them no longer": {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active}))), false},
 	} {

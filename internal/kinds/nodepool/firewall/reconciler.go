@@ -130,10 +130,8 @@ func decide(w World) decision {
 		case nodestate.Paused(pool) || nodestate.DryRun(pool) && pool.DeletionTimestamp == nil:
 			d.frozen[name] = true
 			d.agents = d.agents || pool.Spec.Firewall != nil
-			d.hostAgents = d.hostAgents || opensHost(pool)
 		case pool.Spec.Firewall != nil && pool.DeletionTimestamp == nil:
 			d.agents = true
-			d.hostAgents = d.hostAgents || opensHost(pool)
 			text, err := nodefirewall.Encode(w.Rules(pool))
 			if d.documents[name] = text; err != nil {
 				delete(d.documents, name)
@@ -141,7 +139,7 @@ func decide(w World) decision {
 			}
 		}
 	}
-	d.agents, d.hostAgents = d.agents || w.reported(), d.hostAgents || w.reportsHostRules()
+	d.agents, d.hostAgents = d.agents || w.reported(), w.needsHostAgents()
 	if text, err := nodefirewall.Encode(w.addresses()); d.agents && err == nil {
 		d.documents[nodefirewall.NodesMap] = text
 	}
@@ -172,9 +170,9 @@ func opensHost(pool *nodesv1.NodePool) bool {
 	return pool.Spec.Firewall != nil && pool.Spec.Firewall.HostFirewall == nodesv1.HostFirewallOpen
 }
 
-// reportsHostRules reports whether firewalld or ufw on a node may still have rules of opcrew.
-func (w World) reportsHostRules() bool {
-	return slices.ContainsFunc(w.Nodes, func(node corev1.Node) bool {
+// needsHostAgents reports whether a pool opens firewalld or ufw, or they may still have rules of opcrew on a node.
+func (w World) needsHostAgents() bool {
+	return slices.ContainsFunc(w.Pools, opensHost) || slices.ContainsFunc(w.Nodes, func(node corev1.Node) bool {
 		report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
 		return err == nil && report.OpensHost
 	})

@@ -178,39 +178,6 @@ func TestAFirewallWritesLittleAndLeavesNothing(t *testing.T) {
 	awaitLikeness(t, before)
 }
 
-func TestAPoolOpensTheFirewallOfTheHostOnRequest(t *testing.T) {
-	makeNodes(t, 1, "opens", role("opens"))
-	firewallagents.Follow(t, env.Client)
-	env.Operator(t)
-	createPool(t, newPool("opens", firewalled(nodesv1.FirewallRule{Ports: port(80)})))
-	awaitReady(t, "opens", 1)
-	hosts := func(exist bool) {
-		t.Helper()
-		operator.Until(t, fmt.Sprint("the DaemonSet of the host's firewall exists: ", exist), func() error {
-			set := &appsv1.DaemonSet{}
-			err := env.Client.Get(t.Context(), client.ObjectKey{Namespace: nodefirewall.Namespace, Name: nodefirewall.HostName}, set)
-			if exist && err == nil && *set.Spec.Template.Spec.AutomountServiceAccountToken {
-				t.Error("expected privileged pods to have no credentials")
-			}
-			if exist && err != nil || !exist && !apierrors.IsNotFound(err) {
-				return fmt.Errorf("got %w", errors.Join(err, errors.New("not as expected")))
-			}
-			return nil
-		})
-	}
-	hosts(false)
-	editPool(t, "opens", func(p *nodesv1.NodePool) { p.Spec.Firewall.HostFirewall = nodesv1.HostFirewallOpen })
-	hosts(true)
-	awaitCondition(t, "opens", nodesv1.NodePoolFirewallActive, "True RulesActive", "another firewall has them as well", "ufw")
-	if got, err := rulesOf(t, "opens"); err != nil || !got.OpenHost {
-		t.Errorf("expected agents to open the host, got %+v, %v", got, err)
-	}
-	env.Settled(t, env.Audit.Mark(t))
-	editPool(t, "opens", func(p *nodesv1.NodePool) { p.Spec.Firewall.HostFirewall = nodesv1.HostFirewallKeep })
-	hosts(false)
-	awaitAgents(t, true)
-}
-
 func TestAgentsKnowThePortOfTheAPIServer(t *testing.T) {
 	makeNodes(t, 1, "api", role("api"))
 	firewallagents.Follow(t, env.Client)
