@@ -6,13 +6,18 @@ package integration
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -76,16 +81,42 @@ func create(t *testing.T, object client.Object) {
 	})
 }
 
+// installMachineCRDs installs the simulated CRDs until the test ends.
+func installMachineCRDs(t *testing.T) {
+	t.Helper()
+	crds := env.Apply(t, machineData+"machine-crds.yaml")
+	t.Cleanup(func() { removeAll(t, crds) })
+}
+
+// removeAll deletes objects, and waits until they are gone: an object that is being deleted could be applied again in vain.
+// It also works when the test has ended.
+func removeAll(t *testing.T, objects []*unstructured.Unstructured) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	left := remove(ctx, objects)
+	for deadline := time.Now().Add(operator.Long); left != nil && time.Now().Before(deadline); left = remove(ctx, objects) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if left != nil {
+		t.Errorf("expected all objects to go: %v", left)
+	}
+}
+
+// remove deletes objects. It returns an error as long as one of them exists.
+func remove(ctx context.Context, objects []*unstructured.Unstructured) error {
+	var left []error
+	for _, object := range objects {
+		if err := env.Client.Delete(ctx, object); !apierrors.IsNotFound(err) {
+			left = append(left, fmt.Errorf("%s still exists: %w", object.GetName(), err))
+		}
+	}
+	return errors.Join(left...)
+}
+
 // installMachines installs the simulated CRDs and creates the machines, with their statuses.
 func installMachines(t *testing.T) {
 	t.Helper()
-	for _, crd := range env.Apply(t, machineData+"machine-crds.yaml") {
-		t.Cleanup(func() {
-			if err := env.Client.Delete(context.WithoutCancel(t.Context()), crd); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	installMachineCRDs(t)
 	docs, err := manifest.Read(env.Root + "/" + machineData + "machines.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -108,10 +139,7 @@ func installMachines(t *testing.T) {
 // because a test fails if the operator lacks a right.
 func withoutRights(t *testing.T) {
 	t.Helper()
-	reader := reading.New(env.ClientFor(t, env.ConfigAs("una")), clock.RealClock{})
-	ended := make(chan error, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { ended <- reader.Start(ctx) }()
+	reader := readAs(t, env.ConfigAs("una"), clock.RealClock{})
 	for ref, command := range map[nodesv1.TemplateRef]string{
 		fromNodeClass("gold"):       "create clusterrolebinding opcrew-karpenter --clusterrole opcrew-karpenter-machines",
 		fromMachineTemplate("gold"): "create rolebinding opcrew-cluster-api --namespace capi --clusterrole opcrew-cluster-api-machines",
@@ -126,10 +154,26 @@ func withoutRights(t *testing.T) {
 			t.Log(problem.Message)
 		}
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
+}
+
+// readAs runs a Reader with the rights of a user.
+func readAs(t *testing.T, config *rest.Config, now clock.PassiveClock) *reading.Reader {
+	t.Helper()
+	served, err := reading.NewCatalog(config)
+	if err != nil {
+		t.Fatal(err)
 	}
+	reader := reading.New(env.ClientFor(t, config), served, now)
+	ended := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { ended <- reader.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return reader
 }
 
 func TestMachinesAreComparedWithTheirTemplate(t *testing.T) {

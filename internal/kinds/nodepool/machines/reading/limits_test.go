@@ -59,7 +59,7 @@ func TestALargeAnswerIsReportedAsTooLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []*nodesv1.NodePool{pool("metadata", "gold"), pool("status", "gold", "sg-1")} {
-			reader := &api{live, clocktesting.NewFakeClock(time.Now()), nil}
+			reader := &api{live, nil, clocktesting.NewFakeClock(time.Now()), nil}
 			view := reader.read(t.Context(), target{*p.Spec.Machine.TemplateRef, len(p.Spec.Machine.SecurityGroups) > 0})
 			if view.Problem == nil || !strings.Contains(view.Problem.Message, name) {
 				t.Errorf("%s: expected the message to contain %q, got %+v", p.Name, name, view.Problem)

@@ -30,6 +30,9 @@ func (a asked) String() string {
 	return a.verb + " " + a.kind.Kind + " " + a.name
 }
 
+// errNotServed is the error of a request for a kind that the API server no longer serves.
+var errNotServed = errors.New("the API server does not serve the kind")
+
 // problem explains an error.
 func problem(what asked, ref nodesv1.TemplateRef, err error) *machines.Problem {
 	missing := func(message string, blocks bool) *machines.Problem {
@@ -39,7 +42,7 @@ func problem(what asked, ref nodesv1.TemplateRef, err error) *machines.Problem {
 		return &machines.Problem{Reason: nodesv1.ReasonTemplateUnreadable, Message: message}
 	}
 	switch {
-	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && what.name == "":
+	case errors.Is(err, errNotServed) || meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && what.name == "":
 		return missing(fmt.Sprintf("The API server does not serve kind %s in %s; install its CRD, or correct spec.machine.templateRef", what.kind.Kind, what.kind.GroupVersion()), false)
 	case apierrors.IsNotFound(err):
 		return missing(fmt.Sprintf("%s %s does not exist%s; create it, or correct spec.machine.templateRef", ref.Kind, ref.Name, in(ref.Namespace)), true)

@@ -25,9 +25,10 @@ type target struct {
 
 // api reads from the API server. Only one goroutine uses it.
 type api struct {
-	live  client.Reader
-	clock clock.PassiveClock
-	lists map[machines.Source]listing
+	live    client.Reader
+	catalog Catalog
+	clock   clock.PassiveClock
+	lists   map[machines.Source]listing
 }
 
 // listing holds what the objects of machines show, and when they were read.
@@ -103,5 +104,8 @@ func (a *api) forgetLists() {
 // failed returns a view without records. Its message does not have the text of the error, which may quote an object.
 func (a *api) failed(ctx context.Context, what asked, ref nodesv1.TemplateRef, err error) *machines.View {
 	log.FromContext(ctx).Info("Failed to read what spec.machine.templateRef of a NodePool needs", "request", what.String(), "apiVersion", what.kind.GroupVersion().String(), "error", err.Error())
+	if a.removed(ctx, what.kind, err) {
+		err = errNotServed
+	}
 	return &machines.View{At: a.clock.Now(), Problem: problem(what, ref, err)}
 }

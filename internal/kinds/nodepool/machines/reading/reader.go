@@ -46,10 +46,10 @@ type entry struct {
 	waiting map[string]bool
 }
 
-// New returns a Reader that reads with a client for the API server.
-func New(live client.Reader, now clock.PassiveClock) *Reader {
+// New returns a Reader that reads with a client for the API server, and asks the catalog only after a refused request.
+func New(live client.Reader, served Catalog, now clock.PassiveClock) *Reader {
 	return &Reader{
-		api:     api{live, now, map[machines.Source]listing{}},
+		api:     api{live, served, now, map[machines.Source]listing{}},
 		clock:   now,
 		wake:    make(chan event.TypedGenericEvent[*nodesv1.NodePool], 1024),
 		due:     make(chan struct{}, 1),

@@ -27,7 +27,16 @@ import (
 type server struct {
 	claims, gets, lists int
 	get, list           error
-	block               chan struct{}
+	// unserved is set if the CRDs were removed, and undiscovered is the error of discovery.
+	unserved     bool
+	undiscovered error
+	discoveries  int
+	block        chan struct{}
+}
+
+func (s *server) Serves(context.Context, schema.GroupVersionKind) (bool, error) {
+	s.discoveries++
+	return !s.unserved, s.undiscovered
 }
 
 func (s *server) Get(ctx context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
@@ -89,7 +98,7 @@ type bench struct {
 func start(t *testing.T, s *server) *bench {
 	t.Helper()
 	b := &bench{T: t, server: s, clock: clocktesting.NewFakeClock(time.Date(2026, 11, 26, 6, 0, 0, 0, time.UTC))}
-	b.reader = New(s, b.clock)
+	b.reader = New(s, s, b.clock)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.reader.Start(ctx) }()
@@ -117,8 +126,8 @@ func (b *bench) woken(name string) {
 
 func (b *bench) requests(gets, lists int) {
 	b.Helper()
-	if b.gets != gets || b.lists != lists {
-		b.Errorf("expected %d gets and %d lists so far, got %d and %d", gets, lists, b.gets, b.lists)
+	if b.gets != gets || b.lists != lists || b.discoveries > 0 {
+		b.Errorf("expected %d gets and %d lists so far, and no discovery, got %d, %d and %d", gets, lists, b.gets, b.lists, b.discoveries)
 	}
 }
 
@@ -226,6 +235,36 @@ func TestSecurityGroupsOfANodeClassAreReadOnlyIfNeeded(t *testing.T) {
 	b.woken("gold")
 	if got := machines.Verify(p, []*corev1.Node{node("n0")}, b.reader.Observe(p, nil).View); got.Reason != "" || len(got.Silent) > 0 {
 		t.Errorf("expected the group of the NodeClass to be known, got %+v", got)
+	}
+}
+
+// The RESTMapper still knows a kind whose CRD was removed, so the API server checks the right to it first.
+func TestAKindIsReportedAsRemovedAndReadAgainWhenItReturns(t *testing.T) {
+	resource := schema.GroupResource{Group: "karpenter.k8s.aws", Resource: "ec2nodeclasses"}
+	noPath := apierrors.NewGenericServerResponse(404, "get", resource, "gold", "404 page not found", 0, true)
+	noRight := apierrors.NewForbidden(resource, "gold", nil)
+	for name, test := range map[string]struct {
+		get, undiscovered error
+		want              string
+	}{
+		"with the right to read it":     {noPath, nil, "The API server does not serve kind EC2NodeClass in karpenter.k8s.aws/v1; install its CRD, or correct spec.machine.templateRef"},
+		"without the right":             {noRight, nil, "The API server does not serve kind EC2NodeClass in karpenter.k8s.aws/v1; install its CRD, or correct spec.machine.templateRef"},
+		"while discovery does not work": {noRight, errors.New("no answer"), "opcrew is not allowed to get EC2NodeClass gold; " + grant(*pool("gold", "gold").Spec.Machine.TemplateRef)},
+	} {
+		b := start(t, &server{claims: 1, get: test.get, unserved: true, undiscovered: test.undiscovered})
+		b.reader.Observe(pool("gold", "gold"), nil)
+		b.woken("gold")
+		f := b.reader.Observe(pool("gold", "gold"), nil)
+		if f.View.Problem == nil || f.View.Problem.Message != test.want || f.View.Problem.Blocks || f.Again != machines.Retry {
+			t.Errorf("%s: expected %q and another reading in a minute, got %+v", name, test.want, f.View.Problem)
+		}
+		b.get, b.unserved = nil, false
+		b.clock.Step(machines.Retry)
+		b.reader.Observe(pool("gold", "gold"), nil)
+		b.woken("gold")
+		if f = b.reader.Observe(pool("gold", "gold"), nil); f.View.Problem != nil {
+			t.Errorf("%s: expected no problem when the CRD is back, got %+v", name, f.View.Problem)
+		}
 	}
 }
 

@@ -35,7 +35,11 @@ func Setup(mgr ctrl.Manager, now clock.PassiveClock) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the client for machines: %w", err)
 	}
-	reader := New(live, now)
+	served, err := NewCatalog(mgr.GetConfig())
+	if err != nil {
+		return nil, err
+	}
+	reader := New(live, served, now)
 	if err := mgr.Add(reader); err != nil {
 		return nil, fmt.Errorf("run the reader of machines: %w", err)
 	}
@@ -44,8 +48,12 @@ func Setup(mgr ctrl.Manager, now clock.PassiveClock) (*Reader, error) {
 
 // limitedClient returns a client with limits for the rate of requests and the size of answers.
 func limitedClient(config *rest.Config, options client.Options) (client.Client, error) {
+	return client.New(limitsOf(config), options)
+}
+
+func limitsOf(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter = requestRate, requestRate, nil
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return limited{next} })
-	return client.New(config, options)
+	return config
 }
