@@ -300,3 +300,17 @@ func TestAPartitionOfMostNodesFencesNoMachine(t *testing.T) {
 	heal()
 	c.wantRemediation(t, "True NoDeadNodes")
 }
+
+// A user learns before a machine is dead that no machine could be fenced.
+func TestARemediationThatCannotWorkIsReportedInAdvance(t *testing.T) {
+	c := remedied(t, newController(t, func(node string) { t.Errorf("expected no fence command, got one for %s", node) }))
+	c.wantRemediation(t, "True NoDeadNodes")
+	change := func(patch string) { c.kubectl(t, "patch", "nodepool", "remedied", "--type", "merge", "-p", patch) }
+	change(`{"spec":{"remediation":{"minHealthy":3}}}`)
+	c.wantRemediation(t, "False NotEffective", "minHealthy (3) requires 3 Ready nodes")
+	change(`{"spec":{"remediation":{"minHealthy":1,"fence":{"secretEnvs":[{"name":"PASSWORD","secret":"bmc-e2e","key":"password"}]}}}}`)
+	c.wantRemediation(t, "False NotEffective", "Secret bmc-e2e in namespace opcrew-activities does not exist")
+	c.kubectl(t, "create", "secret", "generic", "bmc-e2e", "-n", "opcrew-activities", "--from-literal=password=a")
+	t.Cleanup(func() { c.kubectl(t, "delete", "secret", "bmc-e2e", "-n", "opcrew-activities") })
+	c.wantRemediation(t, "True NoDeadNodes")
+}

@@ -74,6 +74,9 @@ const (
 	ReasonRemediating = "Remediating"
 	// ReasonRemediationHeld: a safety rule forbids to fence a machine now. The message names the rule.
 	ReasonRemediationHeld = "RemediationHeld"
+	// ReasonNotEffective: no machine of the pool can be fenced, because of the spec or of what it refers to. It does not
+	// block Ready.
+	ReasonNotEffective = "NotEffective"
 	// ReasonRemediationFailed: no attempt to fence a machine is left, or a machine runs although it was reported as off.
 	ReasonRemediationFailed = "RemediationFailed"
 	// ReasonActivityMissing: spec.onJoin, spec.onLeave or spec.remediation is set, and the CRD of Activity is not that of

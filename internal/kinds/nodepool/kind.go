@@ -118,7 +118,8 @@ func setup(mgr ctrl.Manager, tools *kit.Tools) error {
 	if err != nil {
 		return err
 	}
-	if err := setupPools(mgr, &poolReconciler{tools, refused, read}, gauges); err != nil {
+	scout := &remediation.Scout{Cached: tools.Client, Live: tools.Live, Clock: tools.Clock}
+	if err := setupPools(mgr, &poolReconciler{tools, refused, read, scout}, gauges); err != nil {
 		return fmt.Errorf("set up the pool controller: %w", err)
 	}
 	undelivered := func(why string, pools []string) { refused.Set(ofFirewall, why, pools) }
@@ -160,7 +161,7 @@ func setupPools(mgr ctrl.Manager, r *poolReconciler, gauges *gauges) error {
 			gauges.observe(pool.Name, f.nodes)
 			gauges.observeSteps(pool.Name, pipelineStatus(f.steps.runs))
 		},
-		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name) }},
+		Forget: []func(client.ObjectKey){func(key client.ObjectKey) { gauges.forget(key.Name); r.scout.Forget(key.Name) }},
 	}
 	pools := ctrl.NewControllerManagedBy(mgr)
 	if r.Installed[configPoolsCRD] {

@@ -29,6 +29,7 @@ type poolReconciler struct {
 	*kit.Tools
 	refusals *refusals.Refusals
 	machines *reading.Reader
+	scout    *remediation.Scout
 }
 
 // facts holds everything that is read about a NodePool.

@@ -22,8 +22,8 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/condition"
 )
 
-// observeRemedies reads what the remediation of nodes needs. It reads nothing while all nodes are Ready, and little
-// until the time in spec.remediation.after has passed.
+// observeRemedies reads what the remediation of nodes needs: while all nodes are Ready only what the spec refers to, and
+// little until the time in spec.remediation.after has passed.
 func (r *poolReconciler) observeRemedies(ctx context.Context, pool *nodesv1.NodePool, f facts) (remediation.Facts, error) {
 	out := remediation.Facts{}
 	switch {
@@ -33,6 +33,10 @@ func (r *poolReconciler) observeRemedies(ctx context.Context, pool *nodesv1.Node
 		return out, err
 	case pool.Spec.Remediation == nil:
 		return out, nil
+	}
+	var err error
+	if out.Outlook, err = r.scout.Observe(ctx, pool); err != nil {
+		return out, err
 	}
 	for _, m := range f.nodes {
 		if m.belongs && remediation.Concerns(m.node) && remediates(pool, m.node, f.pools) {

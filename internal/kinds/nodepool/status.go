@@ -27,7 +27,7 @@ var blockers = []condition.Blocker{
 	condition.WhenFalse(nodesv1.NodePoolHandlerAvailable),
 	condition.Unless(nodesv1.NodePoolConfigured),
 	condition.WhenFalse(nodesv1.NodePoolPipelines),
-	condition.WhenFalse(nodesv1.NodePoolRemediation),
+	condition.WhenFalse(nodesv1.NodePoolRemediation).But(nodesv1.ReasonNotEffective),
 	condition.WhenFalse(nodesv1.NodePoolMachinesMatch),
 	condition.WhenFalse(nodesv1.NodePoolFirewallActive),
 }
@@ -154,6 +154,9 @@ func readyMessage(pool *nodesv1.NodePool) string {
 	}
 	if s.LeavingNodes > 0 {
 		text = append(text, fmt.Sprintf("%d leaving", s.LeavingNodes))
+	}
+	if c := meta.FindStatusCondition(s.Conditions, nodesv1.NodePoolRemediation); c != nil && c.Reason == nodesv1.ReasonNotEffective {
+		text = append(text, "but see condition "+c.Type)
 	}
 	if nodestate.Paused(pool) {
 		text = append(text, "and the annotation "+common.PausedAnnotation+" pauses later changes")

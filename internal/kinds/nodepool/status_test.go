@@ -284,6 +284,10 @@ func TestReadyNamesWhatIsInTheWay(t *testing.T) {
 	}{
 		"as wanted": {gold, []*corev1.Node{settled(t, node, gold)}, nil, 0, "True AsWanted", "1 node up to date, 1 ready, 1 cordoned"},
 		"no node":   {gold, nil, nil, 0, "True NoNodes", "label a node with node-role.kubernetes.io/gold="},
+		"a remediation that takes no effect": {
+			update(gold, func(p *nodesv1.NodePool) { p.Spec.Remediation = &nodesv1.Remediation{} }), []*corev1.Node{settled(t, node, gold)}, nil, 0,
+			"True AsWanted", "1 node up to date, 1 ready, 1 cordoned, but see condition Remediation",
+		},
 		"dry run": {
 			pooltest.Pool("gold", pooltest.InDryRun(), pooltest.WantsLabel("tier", "gold")), []*corev1.Node{node}, nil, 1,
 			"False DryRun", "holds back changes that would affect 1 node and evict 0 pods, as status.preview shows; first change: apply RuntimeClass gold",

@@ -56,7 +56,8 @@ func nodeChanged() predicate.Predicate {
 	})
 }
 
-// concerned returns the names of the NodePools to which a node belongs, or whose settings it still has.
+// concerned returns the names of the NodePools to which a node belongs, whose settings it still has, or whose commands
+// may run on it.
 func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 	held := nodestate.LedgerOf(node)
 	names := map[string]bool{}
@@ -64,7 +65,7 @@ func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 		names[name] = true
 	}
 	for _, pool := range pools {
-		if nodestate.Belongs(pool, node, held) {
+		if nodestate.Belongs(pool, node, held) || remediation.RunsOn(pool, node) {
 			names[pool.Name] = true
 		}
 	}

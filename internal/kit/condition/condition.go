@@ -85,22 +85,35 @@ func printable(r rune) rune {
 type Blocker struct {
 	Type     string
 	Statuses []metav1.ConditionStatus
+	// harmless is a reason with which the condition does not block Ready.
+	harmless string
+}
+
+// But returns a Blocker that does not block Ready while the condition has a reason, which is only a warning.
+func (b Blocker) But(reason string) Blocker {
+	b.harmless = reason
+	return b
+}
+
+// blocks reports whether a condition, or nil, blocks Ready.
+func (b Blocker) blocks(c *metav1.Condition) bool {
+	return c != nil && slices.Contains(b.Statuses, c.Status) && (b.harmless == "" || c.Reason != b.harmless)
 }
 
 // Unless returns a Blocker that blocks Ready while the condition is False or Unknown.
 func Unless(kind string) Blocker {
-	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}}
+	return Blocker{Type: kind, Statuses: []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown}}
 }
 
 // WhenFalse returns a Blocker that blocks Ready while the condition is False, but not while it is Unknown.
 func WhenFalse(kind string) Blocker {
-	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionFalse}}
+	return Blocker{Type: kind, Statuses: []metav1.ConditionStatus{metav1.ConditionFalse}}
 }
 
 // WhenTrue returns a Blocker that blocks Ready while the condition is True. It suits conditions that report a problem
 // when they are True.
 func WhenTrue(kind string) Blocker {
-	return Blocker{kind, []metav1.ConditionStatus{metav1.ConditionTrue}}
+	return Blocker{Type: kind, Statuses: []metav1.ConditionStatus{metav1.ConditionTrue}}
 }
 
 // SumUp sets condition Ready. If a blocker applies, Ready gets the reason and message of the first one. Otherwise Ready
@@ -108,7 +121,7 @@ func WhenTrue(kind string) Blocker {
 func (s Set) SumUp(blockers []Blocker, reason, message string) {
 	for _, blocker := range blockers {
 		c := meta.FindStatusCondition(*s.Conditions, blocker.Type)
-		if c == nil || !slices.Contains(blocker.Statuses, c.Status) {
+		if !blocker.blocks(c) {
 			continue
 		}
 		status := metav1.ConditionFalse

@@ -10,8 +10,8 @@ import (
 )
 
 func TestReadyNamesTheFirstBlocker(t *testing.T) {
-	blockers := []Blocker{Unless("Stored"), WhenTrue("Conflict"), WhenFalse("Handler"), Unless("Served")}
-	healthy := map[string]metav1.ConditionStatus{"Stored": "True", "Conflict": "False", "Handler": "True", "Served": "True"}
+	blockers := []Blocker{Unless("Stored"), WhenTrue("Conflict"), WhenFalse("Handler"), Unless("Served"), WhenFalse("Repair").But("Repair-False"), WhenFalse("Other").But("Repair-False")}
+	healthy := map[string]metav1.ConditionStatus{"Stored": "True", "Conflict": "False", "Handler": "True", "Served": "True", "Repair": "True", "Other": "True"}
 	for name, test := range map[string]struct {
 		but    map[string]metav1.ConditionStatus
 		status metav1.ConditionStatus
@@ -25,6 +25,8 @@ func TestReadyNamesTheFirstBlocker(t *testing.T) {
 		"one that must not be false is unknown":   {map[string]metav1.ConditionStatus{"Handler": "Unknown"}, "True", "AsWanted"},
 		"one that must not be false is false":     {map[string]metav1.ConditionStatus{"Handler": "False"}, "False", "Handler-False"},
 		"the first of two, not the worst of them": {map[string]metav1.ConditionStatus{"Stored": "Unknown", "Served": "False"}, "Unknown", "Stored-Unknown"},
+		"one with a reason that only warns":       {map[string]metav1.ConditionStatus{"Repair": "False"}, "True", "AsWanted"},
+		"one with another reason than a warning":  {map[string]metav1.ConditionStatus{"Other": "False"}, "False", "Other-False"},
 		"one that the object does not have":       {map[string]metav1.ConditionStatus{"Served": ""}, "True", "AsWanted"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,25 +22,37 @@ import (
 // status.
 const maxPatients = 16
 
-// Facts holds what is read about nodes that are not Ready. It is empty while all nodes are.
+// Facts holds what is read about nodes that are not Ready. Except for Outlook it is empty while all nodes are.
 type Facts struct {
 	Patients []*corev1.Node
 	Runs     map[string]*egov1.Activity
 	Cluster  Cluster
 	Obstacle *Obstacle
+	// Outlook is what the remediation lacks, also while all nodes are Ready.
+	Outlook Outlook
 }
 
 // Decision holds what becomes of the nodes that are not Ready.
 type Decision struct {
 	inputs   []*Input
 	verdicts []*Verdict
-	left     int // nodes that are not Ready and have no record, because too many have one
+	// hindrances say why no machine of the pool can be fenced; empty if nothing is wrong.
+	hindrances string
+	// recheck is when to look for missing Secrets again; 0 if none is missing.
+	recheck time.Duration
+	left    int // nodes that are not Ready and have no record, because too many have one
 }
 
 // DecideAll decides about each node of a pool that is not Ready. Nodes with a record come first, and then those that are
 // down for the longest time.
 func DecideAll(pool *nodesv1.NodePool, members []*corev1.Node, f Facts, now time.Time) Decision {
 	d := Decision{}
+	if pool.Spec.Remediation != nil && pool.DeletionTimestamp == nil {
+		d.hindrances = f.Outlook.hindrances(pool.Spec.Remediation, len(members))
+	}
+	if len(f.Outlook.Missing) > 0 {
+		d.recheck = secretRetry
+	}
 	patients := slices.SortedFunc(slices.Values(f.Patients), func(a, b *corev1.Node) int { return comparePatients(pool, a, b) })
 	for i, node := range patients {
 		if i >= maxPatients {
@@ -74,6 +86,7 @@ func comparePatients(pool *nodesv1.NodePool, a, b *corev1.Node) int {
 
 // Plan adds the Activities that start.
 func (d Decision) Plan(plan *kit.Plan) {
+	plan.LookAgain(d.recheck)
 	for i, v := range d.verdicts {
 		plan.LookAgain(v.Again)
 		for _, run := range v.Create {

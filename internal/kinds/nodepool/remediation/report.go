@@ -46,17 +46,19 @@ func (d Decision) Status() nodesv1.RemediationStatus {
 }
 
 // Report sets the condition about the remediation from the status and the verdicts. A node for which nothing can be done
-// comes first.
+// comes first, and then what the remediation lacks.
 func (d Decision) Report(set condition.Set, records []nodesv1.NodeRemediation) {
 	const kind = nodesv1.NodePoolRemediation
 	at := slices.IndexFunc(d.verdicts, func(v *Verdict) bool { return v.Held != nil })
 	switch {
-	case len(records) == 0:
-		set.True(kind, nodesv1.ReasonNoDeadNodes, "Every node is Ready, so no machine is fenced")
-	case records[0].Phase == nodesv1.RemediationFailed:
+	case len(records) > 0 && records[0].Phase == nodesv1.RemediationFailed:
 		set.False(kind, nodesv1.ReasonRemediationFailed, "Node "+records[0].Node+": "+records[0].Message)
 	case at >= 0:
 		set.False(kind, d.verdicts[at].Held.Reason, "Node "+d.verdicts[at].Record.Node+": "+d.verdicts[at].Held.Message)
+	case d.hindrances != "":
+		set.False(kind, nodesv1.ReasonNotEffective, strings.Join(slices.DeleteFunc([]string{d.hindrances, describe(records)}, func(s string) bool { return s == "" }), ". "))
+	case len(records) == 0:
+		set.True(kind, nodesv1.ReasonNoDeadNodes, "Every node is Ready, so no machine is fenced")
 	default:
 		set.True(kind, nodesv1.ReasonRemediating, describe(records))
 	}
