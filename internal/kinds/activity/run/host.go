@@ -5,11 +5,14 @@ package run
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 const (
@@ -29,17 +32,39 @@ type Host struct {
 	message string
 	// boot is the boot ID of the host.
 	boot string
+	// joins says that the host joins a NodePool; empty if it does not.
+	joins string
 }
 
 // StateOf returns the state of a host from its Node object.
 func StateOf(node *corev1.Node) *Host {
-	out := &Host{boot: node.Status.NodeInfo.BootID}
+	out := &Host{boot: node.Status.NodeInfo.BootID, joins: joining(node)}
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			out.Ready, out.since, out.message = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time, c.Message
 		}
 	}
 	return out
+}
+
+// joining describes a node that joins a NodePool; empty if it does not.
+func joining(node *corev1.Node) string {
+	if !claims.Joins(node) {
+		return ""
+	}
+	pool := "its NodePool"
+	if pools := claims.JoiningPools(node); len(pools) > 0 {
+		pool = "NodePool " + strings.Join(pools, ", ")
+	}
+	return fmt.Sprintf("node %s carries the taint %s until spec.onJoin of %s has run there; an Activity with placement: Repair runs there now", node.Name, nodesv1.JoiningTaint, pool)
+}
+
+// keepsOut describes why the scheduler places no pod on the host; empty if it is not known.
+func (h *Host) keepsOut(pod *corev1.Pod) string {
+	if h == nil || !is(pod, corev1.PodScheduled, corev1.ConditionFalse) {
+		return ""
+	}
+	return h.joins
 }
 
 // Explains reports whether the state of the host may explain the state of a pod: the pod does not start, the kubelet of

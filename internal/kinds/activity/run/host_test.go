@@ -33,3 +33,23 @@ func TestAHostIsAskedOnlyWhereItMayExplainSomething(t *testing.T) {
 		activitytest.Check(t, name+": the host explains it", Explains(c.object, c.pod, activitytest.Noon.Add(c.after)), c.want)
 	}
 }
+
+func TestAHostThatJoinsAPoolSaysWhatKeepsPodsOut(t *testing.T) {
+	joins := []corev1.Taint{{Key: "opcrew.io/nodepool-joining", Effect: corev1.TaintEffectNoSchedule}}
+	const before, after = "node node1 carries the taint opcrew.io/nodepool-joining until spec.onJoin of ", " has run there; an Activity with placement: Repair runs there now"
+	for name, c := range map[string]struct {
+		taints []corev1.Taint
+		record string
+		want   string
+	}{
+		"it joins no pool":     {nil, `{"pools":["gold"],"pipelines":{"gold":{"phase":"Joined"}}}`, ""},
+		"its pool is known":    {joins, `{"pools":["gold"],"pipelines":{"gold":{"phase":"Joining"},"iron":{"phase":"Leaving"}}}`, before + "NodePool gold" + after},
+		"two pools are":        {joins, `{"pipelines":{"b":{"phase":"Joining"},"a":{"phase":"Joining"}}}`, before + "NodePool a, b" + after},
+		"it is new":            {joins, "", before + "its NodePool" + after},
+		"its record is broken": {joins, "[", before + "its NodePool" + after},
+	} {
+		node := &corev1.Node{Spec: corev1.NodeSpec{Taints: c.taints}}
+		node.Name, node.Annotations = "node1", map[string]string{"opcrew.io/nodepools": c.record}
+		activitytest.Check(t, name+": what keeps pods out", StateOf(node).joins, c.want)
+	}
+}

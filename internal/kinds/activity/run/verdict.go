@@ -170,9 +170,9 @@ func unreachable(a *egov1.Activity, f Observed) string {
 	return what
 }
 
-// whyNot returns why a pod has not started. If the host is dead, whyNot reports that, even if the scheduler reports the
-// taints of the node instead.
+// whyNot returns why a pod has not started. If the host is dead or joins a NodePool, whyNot reports that, even if the
+// scheduler reports the taints of the node instead.
 func whyNot(a *egov1.Activity, f Observed) string {
 	why, _ := workload.WhyNotReady(f.Pod)
-	return "the pod has not started: " + cmp.Or(f.Host.Problem(NodeOf(a, f.Pod)), why)
+	return "the pod has not started: " + cmp.Or(f.Host.Problem(NodeOf(a, f.Pod)), f.Host.keepsOut(f.Pod), why)
 }

@@ -12,12 +12,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 // LedgerAnnotation is an annotation of Nodes that records what pools have set on the node. opcrew uses this ledger to
 // remove settings later, and to distinguish them from settings of other owners, even after a restart or if the
 // NodePools no longer exist.
-const LedgerAnnotation = "opcrew.io/nodepools"
+const LedgerAnnotation = claims.PoolRecord
 
 // maxLedger is the maximum total size of all annotations of an object.
 const maxLedger = 256 << 10

@@ -15,6 +15,7 @@ import (
 	mcfgv1 "github.com/opcrew/opcrew/api/machineconfiguration/v1"
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
+	"github.com/opcrew/opcrew/internal/nodedrain/claims"
 )
 
 var ledgers = cmp.Options{cmp.AllowUnexported(Ledger{}, Item{}), cmpopts.EquateEmpty()}
@@ -39,6 +40,14 @@ func TestALedgerReadsBackAsItWasWritten(t *testing.T) {
 	want := someLedger()
 	got := LedgerOf(pooltest.Node("n", pooltest.HasLedger(want.String())))
 	pooltest.Same(t, "the ledger", want, got, ledgers...)
+}
+
+// Activity reads the record too, to say for what a run on the node waits.
+func TestTheRecordOfANodeNamesThePoolsThatItJoins(t *testing.T) {
+	l := someLedger()
+	l.Marks = Marks{"silver": {Phase: Joining}, "gold": {Phase: Joining}, "iron": {Phase: Joined}, "lead": {Phase: Leaving}}
+	pooltest.Same(t, "pools", []string{"gold", "silver"}, claims.JoiningPools(pooltest.Node("n", pooltest.HasLedger(l.String()))))
+	pooltest.Same(t, "pools without a pipeline", 0, len(claims.JoiningPools(pooltest.Node("n", pooltest.HasLedger(someLedger().String())))))
 }
 
 func TestEqualLedgersAreEqualTexts(t *testing.T) {
