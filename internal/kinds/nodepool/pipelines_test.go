@@ -93,13 +93,13 @@ func TestTheStatusShowsFailedPipelinesFirstAndIsLimited(t *testing.T) {
 	pool := preparing()
 	nodes := joiningNodes(t, pool, 20)
 	f := stepsOf(pool, nodes)
-	f.runs[18].Verdict = pipeline.Verdict{State: pipeline.Failed, Step: "a", Attempt: 1, Message: strings.Repeat("x", 1000)}
+	f.runs[18].Verdict = pipeline.Verdict{State: pipeline.Failed, Step: "a", Attempt: 1, Message: strings.Repeat("ä", 1000)}
 	s := pipelineStatus(f.runs)
 	if s.JoiningNodes != 20 || s.FailedPipelines != 1 || len(s.Pipelines) != maxPipelines || s.Pipelines[0].Node != "n18" || s.Pipelines[1].Node != "n00" {
 		t.Errorf("expected 20 nodes, 16 examples, and the failed one first, got %+v", s)
 	}
-	if got := len(s.Pipelines[0].Message); got > nodestate.MaxValue {
-		t.Errorf("expected the message to be cut, got %d bytes", got)
+	if got := s.Pipelines[0].Message; len(got) > 4*nodestate.MaxValue || strings.Trim(got, "ä") != "..." {
+		t.Errorf("expected the message to be cut between two letters and to show that, got %d bytes: %s", len(got), got)
 	}
 }
 

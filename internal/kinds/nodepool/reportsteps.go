@@ -128,7 +128,7 @@ func pipelineStatus(runs []pipeline.Run) nodesv1.PipelineStatus {
 		}
 		s.Pipelines = append(s.Pipelines, nodesv1.NodePipeline{
 			Node: r.Node.Name, Phase: phaseOf(r), Failed: hasFailed(r), Step: r.Verdict.Step, Attempt: int32(r.Verdict.Attempt),
-			Activity: r.Verdict.Activity, Message: condition.Cut(r.Verdict.Message, nodestate.MaxValue),
+			Activity: r.Verdict.Activity, Message: condition.Cut(r.Verdict.Message, 4*nodestate.MaxValue),
 		})
 	}
 	slices.SortStableFunc(s.Pipelines, func(a, b nodesv1.NodePipeline) int { return cmp.Compare(order(a), order(b)) })

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	egov1 "github.com/opcrew/opcrew/api/ego/v1"
+	"github.com/opcrew/opcrew/internal/kit/condition"
 	"github.com/opcrew/opcrew/internal/podapi/hostjob"
 )
 
@@ -109,9 +110,12 @@ func lastMessage(pod *corev1.Pod) string {
 	return cmp.Or(words, "the pod failed")
 }
 
+// mostWords is the length of the longest explanation of a kubelet or of a command that a message quotes.
+const mostWords = 200
+
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
-	return line[:min(len(line), 200)]
+	return condition.Cut(line, mostWords)
 }
 
 // byResult converts the result that the agent in the pod reported to the state of a run of an Activity.
