@@ -100,8 +100,8 @@ const (
 	ReasonTemplateMismatch = "TemplateMismatch"
 	// ReasonSecurityGroupMismatch: a node does not have a security group in spec.machine.
 	ReasonSecurityGroupMismatch = "SecurityGroupMismatch"
-	// ReasonNotReported: a node reports no internal address or no instance type, or no object shows what made it or its
-	// security groups.
+	// ReasonNotReported: what must be compared does not show up: the internal address or instance type of a node, what made
+	// it, or its security groups.
 	ReasonNotReported = "NotReported"
 	// ReasonNoneRunning: no node joins or leaves.
 	ReasonNoneRunning = "NoneRunning"

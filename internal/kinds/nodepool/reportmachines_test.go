@@ -48,14 +48,15 @@ func TestMachinesAreVerified(t *testing.T) {
 		"outside the segment":                  {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("10.2.2.3")}, "False SegmentMismatch", []string{"n has the address 10.2.2.3", "spec.cidrs"}},
 		"with one address outside":             {[]pooltest.PoolOption{segments("10.1.0.0/16", "fd00:1::/64")}, []pooltest.NodeOption{at("10.1.2.3", "fd00:2::1")}, "False SegmentMismatch", []string{"fd00:2::1"}},
 		"an IP family without a segment":       {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("10.1.2.3", "fd00:2::1")}, "True AsWanted", nil},
-		"only an IP family without a segment":  {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("fd00:2::1")}, "Unknown NotReported", []string{"1 node (n)"}},
-		"without an address":                   {[]pooltest.PoolOption{segments("10.1.0.0/16")}, nil, "Unknown NotReported", []string{"1 node (n)"}},
+		"only an IP family without a segment":  {[]pooltest.PoolOption{segments("10.1.0.0/16")}, []pooltest.NodeOption{at("fd00:2::1")}, "Unknown NotReported", []string{"The status of 1 node (n) has no InternalIP of an IP family in spec.cidrs, so opcrew cannot verify the segments"}},
+		"without an address":                   {[]pooltest.PoolOption{segments("10.1.0.0/16")}, nil, "Unknown NotReported", []string{"The status of 1 node (n) has no InternalIP of an IP family in spec.cidrs, so opcrew cannot verify the segments"}},
 		"of a type":                            {[]pooltest.PoolOption{types("m6i.large", "m5.large")}, []pooltest.NodeOption{of("m5.large")}, "True AsWanted", nil},
 		"of another type":                      {[]pooltest.PoolOption{types("m6i.large")}, []pooltest.NodeOption{of("m5.large")}, "False InstanceTypeMismatch", []string{"instance type m5.large", "spec.machine.instanceTypes"}},
-		"without a type":                       {[]pooltest.PoolOption{types("m6i.large")}, nil, "Unknown NotReported", nil},
+		"without a type":                       {[]pooltest.PoolOption{types("m6i.large")}, nil, "Unknown NotReported", []string{"The label node.kubernetes.io/instance-type is missing on 1 node (n), so opcrew cannot verify the instance types"}},
 		"outside, and without a type":          {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.2.2.3")}, "False SegmentMismatch", nil},
 		"in the segment, and of another type":  {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.1.2.3"), of("b")}, "False InstanceTypeMismatch", nil},
-		"in the segment, but without its type": {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.1.2.3")}, "Unknown NotReported", nil},
+		"without an address and its type":      {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, nil, "Unknown NotReported", []string{"The status of 1 node (n) has no InternalIP of an IP family in spec.cidrs, so opcrew cannot verify the segments"}},
+		"in the segment, but without its type": {[]pooltest.PoolOption{segments("10.1.0.0/16"), types("a")}, []pooltest.NodeOption{at("10.1.2.3")}, "Unknown NotReported", []string{"The label node.kubernetes.io/instance-type is missing on 1 node (n), so opcrew cannot verify the instance types"}},
 	} {
 		pool := pooltest.Pool("gold", test.pool...)
 		node := settled(t, pooltest.Node("n", append(test.node, pooltest.Role("gold"))...), pool)

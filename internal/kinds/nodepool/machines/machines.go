@@ -36,18 +36,20 @@ func Verify(pool *nodesv1.NodePool, nodes []*corev1.Node, view *View) Result {
 // verifyNodes compares what nodes themselves report.
 func verifyNodes(pool *nodesv1.NodePool, nodes []*corev1.Node) Result {
 	segments, types := segmentsOf(pool), typesOf(pool)
-	out := Result{Reason: nodesv1.ReasonSegmentMismatch, Remedy: "correct spec.cidrs, or remove the node from the pool"}
-	if out.examine(nodes, func(n *corev1.Node) finding { return inSegments(n, segments) }); len(out.Wrong) > 0 {
-		return out
+	located := Result{Reason: nodesv1.ReasonSegmentMismatch, Remedy: "correct spec.cidrs, or remove the node from the pool"}
+	located.Unknown = "The status of %s has no InternalIP of an IP family in spec.cidrs, so opcrew cannot verify the segments"
+	if located.examine(nodes, func(n *corev1.Node) finding { return inSegments(n, segments) }); len(located.Wrong) > 0 {
+		return located
 	}
-	out.Reason, out.Remedy = nodesv1.ReasonInstanceTypeMismatch, "correct spec.machine.instanceTypes, or remove the node from the pool"
-	if out.examine(nodes, func(n *corev1.Node) finding { return ofType(n, types) }); len(out.Wrong) > 0 {
-		return out
+	typed := Result{Reason: nodesv1.ReasonInstanceTypeMismatch, Remedy: "correct spec.machine.instanceTypes, or remove the node from the pool"}
+	typed.Unknown = "The label " + corev1.LabelInstanceTypeStable + " is missing on %s, so opcrew cannot verify the instance types"
+	if typed.examine(nodes, func(n *corev1.Node) finding { return ofType(n, types) }); len(typed.Wrong) > 0 {
+		return typed
 	}
-	return Result{
-		Silent:  slices.Compact(slices.Sorted(slices.Values(out.Silent))),
-		Unknown: "Address or instance type of %s are not reported, so opcrew cannot verify them",
+	if len(located.Silent) > 0 {
+		return Result{Silent: located.Silent, Unknown: located.Unknown}
 	}
+	return Result{Silent: typed.Silent, Unknown: typed.Unknown}
 }
 
 // segmentsOf returns spec.cidrs. The CRD has already validated them.
