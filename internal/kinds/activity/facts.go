@@ -99,6 +99,8 @@ type fleetFacts struct {
 	// true if the API server has the same version of the fleet as the cache.
 	obstacle *run.Obstacle
 	fresh    bool
+	// noPool is true if no node is selected, and the NodePool in hosts.nodePool does not exist.
+	noPool bool
 	// drains are the nodes that are drained, and cordoned those that have the record of a cordon by this fleet.
 	drains   []fleet.Drain
 	cordoned []*corev1.Node

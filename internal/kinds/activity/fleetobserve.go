@@ -9,7 +9,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/opcrew/opcrew/api/common"
@@ -47,7 +50,27 @@ func (r fleets) observe(ctx context.Context, a *egov1.Activity, f *facts) error 
 	if run.Over(a) {
 		return nil
 	}
+	if len(out.hosts) == 0 && a.Spec.Hosts.NodePool != "" {
+		if out.noPool, err = r.noPool(ctx, a.Spec.Hosts.NodePool); err != nil {
+			return err
+		}
+	}
 	return r.observeNext(ctx, a, out)
+}
+
+// noPool reports whether a NodePool does not exist, also because NodePool is not installed. Only a message depends on it,
+// so a missing right prevents nothing.
+func (r fleets) noPool(ctx context.Context, name string) (bool, error) {
+	pool := &metav1.PartialObjectMetadata{}
+	pool.SetGroupVersionKind(nodesv1.GroupVersion.WithKind("NodePool"))
+	err := r.Live.Get(ctx, types.NamespacedName{Name: name}, pool)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return true, nil
+	}
+	if err != nil && !apierrors.IsForbidden(err) {
+		return false, fmt.Errorf("read NodePool %s: %w", name, err)
+	}
+	return false, nil
 }
 
 // observeNext reads what the next step of a run needs. A node is only uncordoned if the API server has no Activity of
@@ -117,7 +140,7 @@ func fleetInput(a *egov1.Activity, f fleetFacts, now time.Time) *fleet.Input {
 	in := &fleet.Input{
 		Limits: a.Spec.Hosts.FleetLimits, Hosts: f.hosts, Now: now, Selection: selectionText(a.Spec.Hosts),
 		Cancelled: a.Spec.Cancel, Lost: fleet.Lost(a, f.hosts), Obstacle: f.obstacle,
-		Drains: f.drains,
+		Drains: f.drains, NoPool: f.noPool,
 	}
 	if a.Spec.Requester == nil {
 		in.Obstacle = noRequester()

@@ -38,7 +38,7 @@ import (
 // +kubebuilder:rbac:groups="",namespace=opcrew-activities,resources=secrets,verbs=get;list;watch;create;patch;delete
 // Read the Secrets that spec.secretEnvs and spec.ssh name, in namespaces where an administrator binds this role.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get,roleName=opcrew-activity-secrets
-// Check whether a step of a NodePool has the requester of that NodePool.
+// Check whether a step of a NodePool has the requester of that NodePool, and whether the NodePool of a fleet exists.
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get
 // Find out whether the host exists, belongs to the control plane, or was restarted.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get

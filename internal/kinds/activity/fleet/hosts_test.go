@@ -142,3 +142,18 @@ func TestANewRunKeepsTheSuccessesThatCount(t *testing.T) {
 	all := Open(fleetOf(ended, func(a *egov1.Activity) { a.Spec.Hosts.Rerun = egov1.RerunAll }))
 	activitytest.Check(t, "after a run of all", fmt.Sprint(all.Since, all.Removed), "2 []")
 }
+
+// A user who deletes the Activity of a host and then removes its finalizer does not stop the fleet: the deletion was seen.
+func TestAnActivityThatGoesAfterItsDeletionWasSeenIsNotLost(t *testing.T) {
+	a := activitytest.New(func(a *egov1.Activity) {
+		a.Spec.Hosts = &egov1.Hosts{Names: []egov1.HostName{"a", "b"}}
+		a.Status.Run, a.Status.Fleet = 1, &egov1.FleetStatus{Since: 1, Started: 1}
+	})
+	running := child(a.Name, 1, "a", egov1.StateRunning)
+	activitytest.Check(t, "Activities that are lost before the deletion was seen", Lost(a, HostsOf(a, Observed{})), 1)
+	running.DeletionTimestamp = &running.CreationTimestamp
+	Remember(a, []*egov1.Activity{running})
+	hosts := HostsOf(a, Observed{})
+	activitytest.Check(t, "Activities that are lost", Lost(a, hosts), 0)
+	activitytest.Check(t, "state of the host", hosts[0].State(), egov1.StateCancelled)
+}

@@ -17,6 +17,8 @@ type Input struct {
 	Now    time.Time
 	// Selection describes the selected hosts, for messages.
 	Selection string
+	// NoPool is true if no node is selected, because the NodePool in hosts.nodePool does not exist.
+	NoPool    bool
 	Cancelled bool
 	// Lost is the number of Activities of this run that are gone without a trace.
 	Lost int

@@ -63,6 +63,7 @@ func TestWhichHostStartsNext(t *testing.T) {
 		"all have succeeded":              {input(row("Succeeded", "earlier")), "Succeeded Succeeded"},
 		"some have not":                   {input(row("Succeeded", "Failed"), failures(1)), "Failed HostsFailed"},
 		"no host at all":                  {input(nil), "Pending NoHosts"},
+		"no host, as its pool is missing": {input(nil, func(in *Input) { in.NoPool = true }), "Pending NoHosts 1m0s"},
 		"outside the window":              {input(row(""), closed), "Pending OutsideWindow 10h0m0s"},
 		"in the window":                   {input(row(""), open), "Pending Waiting +a"},
 		"recorded hosts wait for it, too": {input(row("starting"), closed), "Pending OutsideWindow 10h0m0s"},
@@ -92,6 +93,7 @@ func TestMessagesNameTheNextStep(t *testing.T) {
 		"stopped":     {input(row("Failed", "Running", ""), most(2)), []string{"did not succeed on 1 host, more than maxFailures (0) allows", "still running on 1 host", "raise spec.run to continue"}},
 		"budget used": {input(row("", "cordoned")), []string{"maxUnavailable allows 1 host", "b is cordoned", "raise spec.run with a higher maxUnavailable"}},
 		"no hosts":    {input(nil), []string{"no node matches hosts.nodePool web", "starts when a node does"}},
+		"no pool":     {input(nil, func(in *Input) { in.NoPool = true }), []string{"no node matches hosts.nodePool web, because this NodePool does not exist", "create it, or create another Activity"}},
 		"failed":      {input(row("Succeeded", "Failed"), failures(1)), []string{"did not succeed on 1 of 2 hosts", "raise spec.run to run it again"}},
 	} {
 		message := Decide(c.in).Message

@@ -5,6 +5,7 @@ package fleet
 
 import (
 	"fmt"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -37,9 +38,17 @@ func badWindow(in *Input) *Verdict {
 	return in.ending(egov1.StateFailed, egov1.ReasonBadSchedule, w.wrong+"; change hosts.window together with spec.run")
 }
 
+// noPoolInterval is the time between two looks for a NodePool that does not exist.
+const noPoolInterval = time.Minute
+
 func noHosts(in *Input) *Verdict {
 	if len(in.Hosts) > 0 {
 		return nil
+	}
+	if in.NoPool {
+		v := in.going(egov1.ReasonNoHosts, "no node matches "+in.Selection+", because this NodePool does not exist; create it, or create another Activity, because hosts cannot change; the run starts when the pool has a node")
+		v.Again = noPoolInterval
+		return &v
 	}
 	v := in.going(egov1.ReasonNoHosts, "no node matches "+in.Selection+"; the run starts when a node does")
 	return &v

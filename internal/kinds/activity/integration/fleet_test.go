@@ -205,7 +205,7 @@ func TestAFleetWithoutHostsStartsWhenANodeJoins(t *testing.T) {
 	s := newSite(t)
 	s.kubelet(0, func(string) string { return succeeds })
 	s.create("upgrade", "work", func(a *egov1.Activity) { a.Spec.Host, a.Spec.Hosts = "", &egov1.Hosts{NodePool: s.ns} })
-	s.await("upgrade", egov1.StatePending, "no node matches hosts.nodePool "+s.ns)
+	s.await("upgrade", egov1.StatePending, "no node matches hosts.nodePool "+s.ns+", because this NodePool does not exist")
 	s.more(1, map[string]string{"node-role.kubernetes.io/" + s.ns: ""})
 	s.await("upgrade", egov1.StateSucceeded, "all of 1 host")
 }

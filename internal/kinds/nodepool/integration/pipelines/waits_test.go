@@ -44,6 +44,21 @@ func TestAnActivityOnANodeThatJoinsSaysWhatItWaitsForAndHowToRunNow(t *testing.T
 	s.awaitRun(ns, "scheduled", egov1.StateSucceeded)
 }
 
+func TestAFleetOfAnUnknownPoolSaysSoUntilThePoolExists(t *testing.T) {
+	s := newSite(t, "unknown")
+	ns := env.Namespace(t)
+	env.Clear(t, &egov1.ActivityList{}, ns)
+	a := &egov1.Activity{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "upgrade"}}
+	a.Spec.Command, a.Spec.Hosts = "true", &egov1.Hosts{NodePool: s.name}
+	s.must(env.Client.Create(t.Context(), a))
+	t.Log(s.awaitRun(ns, "upgrade", egov1.StatePending, "no node matches hosts.nodePool unknown, because this NodePool does not exist; create it"))
+	s.create(func(p *nodesv1.NodePool) { p.Spec.Taints = nil })
+	s.awaitRun(ns, "upgrade", egov1.StatePending, "no node matches hosts.nodePool unknown; the run starts when a node does")
+	env.Rests(t)
+	s.nodes(1, map[string]string{s.role(): ""})
+	s.awaitRun(ns, "upgrade", egov1.StateSucceeded)
+}
+
 // awaitRun waits until an Activity has a state, and its message contains the words. It returns the message.
 func (s *site) awaitRun(ns, name string, state egov1.State, words ...string) string {
 	s.Helper()
