@@ -4,9 +4,9 @@
 //go:build linux
 
 // Command opcrew-machine is the machine agent: it runs on a host as a systemd unit, and keeps the host as the
-// MachineConfigs of its pool declare. Its subcommands firewall and host-firewall run in pods, and keep the firewall of a node. It is a
-// separate binary because it needs a Kubernetes client, which opcrew-agent does without. internal/agents/machine/daemon,
-// internal/agents/firewall and internal/agents/hostfirewall do the work; this package parses the command line.
+// MachineConfigs of its pool declare. Its subcommands firewall and host-firewall run in pods, and keep the firewall of a
+// node. It is a separate binary because it needs a Kubernetes client, which opcrew-agent does without. The packages
+// machine/daemon, firewall and hostfirewall in internal/agents do the work; this package parses the command line.
 package main
 
 import (

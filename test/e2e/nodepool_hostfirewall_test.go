@@ -38,7 +38,7 @@ func hostFirewalls() map[string]hostFirewall {
 			disable: "systemctl stop firewalld && rm -rf /etc/firewalld/zones/*",
 			list:    "firewall-cmd --list-all-zones",
 			lose:    "firewall-cmd --reload",
-			mark:    `priority="21421"`,
+			mark:    `priority="32421"`,
 		},
 		"ufw": {
 			enable: "ufw default deny incoming && ufw default allow routed && ufw allow 22/tcp && ufw allow 10250/tcp &&" +
@@ -46,7 +46,7 @@ func hostFirewalls() map[string]hostFirewall {
 			disable: "ufw --force reset",
 			list:    "ufw show added",
 			lose:    "ufw show added | grep opcrew | sed -e 's/^ufw /ufw delete /' -e 's/ comment .*//' | sh",
-			mark:    "'opcrew'",
+			mark:    "'opcrew hostFirewall'",
 		},
 	}
 }

@@ -6,6 +6,7 @@ package firewall
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func TestRulesAreReportedAsOpenedWhenTheHostHasThem(t *testing.T) {
 	gold := openingRules(t, 80)
 	w.pools["gold"] = gold
 	w.pass(time.Second)
-	if r := w.last(); !r.OpensHost || len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "has not answered yet") {
+	if r := w.last(); !slices.Equal(r.HostPools, []string{"gold"}) || len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "has not answered yet") {
 		t.Errorf("expected the report to wait for an answer, got %+v", r)
 	}
 	w.answer("ufw: no space left")
@@ -104,15 +105,61 @@ func TestANodeThatLeavesWaitsUntilItsHostIsClosed(t *testing.T) {
 		w.pass(time.Minute)
 		leave(w)
 		w.pass(time.Minute)
-		if order, _ := w.agent.Store.Order(); order != "{}" || !w.last().OpensHost {
+		if order, _ := w.agent.Store.Order(); strings.Contains(order, "rules") || len(w.last().HostPools) != 1 || len(w.last().Opened) > 0 {
 			t.Errorf("%s: expected an order without rules, and a report that says so, got %q, %+v", name, order, w.last())
 		}
 		w.answer("")
 		w.pass(time.Minute)
 		left, _ := filepath.Glob(filepath.Join(w.dir, "host-*"))
-		if len(left) > 0 || w.last().OpensHost {
+		if len(left) > 0 || len(w.last().HostPools) > 0 {
 			t.Errorf("%s: expected nothing to stay, got %v, %+v", name, left, w.last())
 		}
+	}
+}
+
+// The agent of the host may still carry out an order that was replaced and is ordered again, so each order has an identity.
+func TestAnAnswerToAnEarlierOrderDoesNotCount(t *testing.T) {
+	w := newWorld(t)
+	gold := openingRules(t, 80)
+	w.pools["gold"] = gold
+	w.pass(time.Second)
+	first, _ := w.agent.Store.Order()
+	for _, text := range []string{openingRules(t, 81), gold} {
+		w.pools["gold"] = text
+		w.pass(time.Minute)
+	}
+	w.answerTo(first, "")
+	w.pass(time.Minute)
+	if r := w.last(); len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "has not answered yet") {
+		t.Errorf("expected the rules not to be opened, got %+v", r)
+	}
+}
+
+func TestRulesThatCannotBeOrderedAreNotOpened(t *testing.T) {
+	w := newWorld(t)
+	w.pools["gold"] = openingRules(t, 80)
+	w.pass(time.Second)
+	w.answer("")
+	// No other order can be written, because a directory with content has the name of the temporary file.
+	if err := os.MkdirAll(filepath.Join(w.dir, "."+nodefirewall.OrderFile+".next", "full"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.pools["gold"] = openingRules(t, 81)
+	w.pass(time.Minute)
+	if r := w.last(); len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "could not be ordered") {
+		t.Errorf("expected the rules not to be opened, got %+v", r)
+	}
+}
+
+func TestAFirewalldThatDoesNotAnswerIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.others = []string{"firewalld"}
+	w.pools["gold"] = openingRules(t, 80)
+	w.pass(time.Second)
+	w.answer("")
+	w.pass(time.Minute)
+	if r := w.last(); len(r.Opened) > 0 || !strings.Contains(r.HostMessage, "firewalld has rules in the kernel and does not answer") {
+		t.Errorf("expected a firewall that was not asked to be named, got %+v", r)
 	}
 }
 

@@ -42,13 +42,14 @@ func (a *Agent) reportText() (string, error) {
 	if f := a.state.Failure; f != nil {
 		out.Refused, out.Message = f.Rules.revisions(), f.Reason
 	}
-	if err := a.reportHost(&out); err != nil {
+	order, err := a.Store.Order()
+	if err != nil || len(out.Active) == 0 && out.Message == "" && order == "" {
 		return "", err
 	}
-	if len(out.Active) == 0 && out.Message == "" && !out.OpensHost {
-		return "", nil
-	}
 	if out.Others, err = a.Kernel.Others(); err != nil {
+		return "", err
+	}
+	if err := a.reportHost(&out); err != nil {
 		return "", err
 	}
 	return nodefirewall.EncodeReport(out)

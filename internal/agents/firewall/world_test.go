@@ -39,6 +39,7 @@ type world struct {
 	outage bool
 	// untracked is set if the kernel tracks no connections.
 	untracked bool
+	others    []string // other firewalls
 
 	pools   map[string]string
 	nodes   string
@@ -50,7 +51,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), dir: t.TempDir(), pools: map[string]string{}, cuts: map[string]bool{}, known: true}
+	w := &world{t: t, clock: clocktesting.NewFakeClock(time.Unix(1e9, 0)), dir: t.TempDir(), pools: map[string]string{}, cuts: map[string]bool{}, known: true, others: []string{"ufw"}}
 	w.restart()
 	return w
 }
@@ -96,7 +97,7 @@ func (w *world) Remove() error {
 func (w *world) Exists() (bool, error) { return w.table != "", nil }
 
 // Others implements Kernel.
-func (w *world) Others() ([]string, error) { return []string{"ufw"}, nil }
+func (w *world) Others() ([]string, error) { return w.others, nil }
 
 // Tracks implements Kernel.
 func (w *world) Tracks() (bool, error) { return !w.untracked, nil }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/opcrew/opcrew/internal/agents/hostfirewall/opening"
+	"github.com/opcrew/opcrew/internal/agents/shared/durable"
 	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
 )
 
@@ -47,6 +48,7 @@ type Keeper struct {
 	order   string // the last order that was carried out
 	checked time.Time
 	left    int
+	closed  bool // without an order: the firewalls have no rules of opcrew
 }
 
 // Run carries out orders until the context ends.
@@ -65,21 +67,41 @@ func (k *Keeper) Run(ctx context.Context) {
 // Turn carries out the order if it is new, if changes are left, or if it is time to compare.
 func (k *Keeper) Turn(ctx context.Context) {
 	order, err := os.ReadFile(filepath.Join(k.Dir, nodefirewall.OrderFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		k.order = ""
-		return
-	}
-	if err == nil && string(order) == k.order && k.left == 0 && k.Clock.Since(k.checked) < checkTime {
-		return
-	}
-	if err == nil {
-		k.order = string(order)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = k.closeAll(ctx)
+	case err == nil && (string(order) != k.order || k.left > 0 || k.Clock.Since(k.checked) >= checkTime):
+		k.order, k.closed = string(order), false
 		err = k.write(k.carryOut(ctx))
 	}
 	if err != nil {
 		k.Log.Error("The order for the host's firewall could not be carried out", "error", err.Error())
 	}
 }
+
+// closeAll removes all rules once if there is no order: it may have gone while the agent was still carrying it out.
+func (k *Keeper) closeAll(ctx context.Context) error {
+	due := k.order != "" || k.left > 0 || k.checked.IsZero() || k.Clock.Since(k.checked) >= checkTime
+	if k.closed || !due {
+		return nil
+	}
+	_, lacks := k.keep(ctx, nil)
+	k.order, k.checked = "", k.Clock.Now()
+	switch {
+	case k.left > 0:
+		return nil
+	case lacks != "":
+		return errors.New(lacks)
+	}
+	k.closed = true
+	err := os.Remove(k.result())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (k *Keeper) result() string { return filepath.Join(k.Dir, nodefirewall.ResultFile) }
 
 func (k *Keeper) carryOut(ctx context.Context) nodefirewall.HostResult {
 	result := nodefirewall.HostResult{Revision: nodefirewall.Revision(k.order)}
@@ -108,7 +130,7 @@ func (k *Keeper) keep(ctx context.Context, declared []opening.Opening) (tools []
 		case err != nil:
 			lacks = append(lacks, tool.Name()+": "+err.Error())
 		case left > 0:
-			lacks = append(lacks, fmt.Sprintf("%s: %d rules are still to be changed", tool.Name(), left))
+			lacks = append(lacks, tool.Name()+": rules are still to be changed")
 		}
 	}
 	return tools, strings.Join(lacks, "; ")
@@ -120,14 +142,14 @@ func (k *Keeper) write(result nodefirewall.HostResult) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(k.Dir, nodefirewall.ResultFile)
-	if before, err := os.ReadFile(path); err == nil && !sameAnswer(before, result) {
+	if before, err := os.ReadFile(k.result()); err == nil && !sameAnswer(before, result) {
 		k.Log.Info("The firewalls of the host are compared with the order", "revision", result.Revision, "tools", result.Tools, "message", result.Message)
 	}
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+	next := durable.Next(k.result())
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the result of the host's firewall: %w", err)
 	}
-	return os.Rename(path+".new", path)
+	return os.Rename(next, k.result())
 }
 
 func sameAnswer(before []byte, now nodefirewall.HostResult) bool {

@@ -89,9 +89,11 @@ func (s *scene) turn(after time.Duration) nodefirewall.HostResult {
 
 func TestAnOrderIsCarriedOutOnceAndComparedAgainLater(t *testing.T) {
 	s := newScene(t)
-	if s.turn(0); s.wall.calls != 0 {
-		t.Error("expected nothing to happen without an order")
+	s.turn(0)
+	if s.turn(checkTime); s.wall.calls != 1 {
+		t.Errorf("expected one call that removes what an earlier agent may have left, got %d", s.wall.calls)
 	}
+	s.wall.calls = 0
 	order := s.orders(3)
 	if got := s.turn(0); !got.Done(order) || fmt.Sprint(got.Tools) != "[wall]" || s.wall.rules != 3 {
 		t.Errorf("expected the rules in the firewall, got %+v", got)
@@ -115,12 +117,31 @@ func TestManyChangesAreMadeInSeveralTurns(t *testing.T) {
 	s := newScene(t)
 	s.wall.n = 2
 	order := s.orders(5)
-	if got := s.turn(0); got.Done(order) || got.Message != "wall: 3 rules are still to be changed" {
-		t.Errorf("expected the number of changes that are left, got %+v", got)
+	if got := s.turn(0); got.Done(order) || got.Message != "wall: rules are still to be changed" {
+		t.Errorf("expected a message about changes that are left, got %+v", got)
 	}
 	s.turn(lookTime)
 	if got := s.turn(lookTime); !got.Done(order) {
 		t.Errorf("expected the order to be carried out in three turns, got %+v", got)
+	}
+}
+
+func TestAnOrderThatGoesClosesWhatItOpened(t *testing.T) {
+	s := newScene(t)
+	s.orders(3)
+	s.turn(0)
+	if err := os.Remove(filepath.Join(s.Dir, nodefirewall.OrderFile)); err != nil {
+		t.Fatal(err)
+	}
+	s.wall.err = errors.New("the daemon does not answer")
+	s.turn(lookTime)
+	s.wall.err = nil
+	if got := s.turn(checkTime); s.wall.rules != 0 || got.Revision != "" {
+		t.Errorf("expected neither rules nor a result, got %d and %+v", s.wall.rules, got)
+	}
+	calls := s.wall.calls
+	if s.turn(checkTime); s.wall.calls != calls {
+		t.Error("expected no call without an order")
 	}
 }
 

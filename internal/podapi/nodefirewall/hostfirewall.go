@@ -16,6 +16,8 @@ const (
 	OrderFile = "host-order.json"
 	// ResultFile is the file in StateDir with the answer.
 	ResultFile = "host-result.json"
+	// HostDoubtFile is the file in StateDir that exists while it is not certain that ufw has in the kernel what it lists.
+	HostDoubtFile = "host-doubt"
 	// maxHostFile is the maximum size of both files, in bytes.
 	maxHostFile = 4 << 20
 	mostTools   = 8
@@ -23,7 +25,12 @@ const (
 
 // HostOrder has the rules that firewalld or ufw must allow as well, because they drop packets after opcrew allows them.
 type HostOrder struct {
-	Rules []Rule `json:"rules,omitempty"`
+	// ID differs from that of every earlier order of the host, so that no answer to one of them counts.
+	ID int64 `json:"id"`
+	// Pools are the pools whose rules are ordered. Former are those whose rules may still be there.
+	Pools  []string `json:"pools,omitempty"`
+	Former []string `json:"former,omitempty"`
+	Rules  []Rule   `json:"rules,omitempty"`
 }
 
 // HostResult is what the agent that changes firewalld and ufw answers to an order.

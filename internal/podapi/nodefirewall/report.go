@@ -28,8 +28,8 @@ type Report struct {
 	Others []string `json:"others,omitempty"`
 	// Opened has the revision of each pool's rules that the other firewalls have as well.
 	Opened map[string]string `json:"opened,omitempty"`
-	// OpensHost is set while other firewalls may have rules of opcrew.
-	OpensHost bool `json:"opensHost,omitempty"`
+	// HostPools are the pools whose rules other firewalls may have.
+	HostPools []string `json:"hostPools,omitempty"`
 	// HostMessage says why other firewalls do not have the rules of Opened.
 	HostMessage string `json:"hostMessage,omitempty"`
 }

@@ -115,7 +115,7 @@ func reportOf(before string, pools map[string]string, refuses string) string {
 			out.Active[pool] = revision
 		}
 		if p, err := nodefirewall.ParsePool(text); err == nil && p.OpenHost {
-			out.Others, out.OpensHost = []string{"ufw"}, true
+			out.Others, out.HostPools = []string{"ufw"}, append(out.HostPools, pool)
 			out.Opened = map[string]string{pool: revision}
 		}
 	}

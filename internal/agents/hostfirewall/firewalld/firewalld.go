@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/opcrew/opcrew/internal/agents/hostfirewall/opening"
@@ -32,23 +34,41 @@ type Tool struct {
 // Name returns the name of the firewall.
 func (t *Tool) Name() string { return "firewalld" }
 
-// Keep makes the rules of opcrew in all zones those that are declared.
+// Keep makes the rules of opcrew in all zones those that are declared. Without declared rules, it also removes those that
+// an administrator made permanent with --runtime-to-permanent.
 func (t *Tool) Keep(ctx context.Context, declared []opening.Opening) (runs bool, left int, err error) {
 	before, runs, err := t.read(ctx, declared)
-	if err != nil || !runs || before.size() == 0 {
-		return runs, 0, errors.Join(err, tooMany(declared))
+	if err != nil || !runs {
+		return runs, 0, err
 	}
-	if err := t.apply(ctx, before.first(mostChanges)); err != nil {
-		return true, 0, err
+	if len(declared) == 0 {
+		if err := t.forget(ctx); err != nil {
+			return true, 0, err
+		}
 	}
+	if before.size() == 0 {
+		return true, 0, tooMany(declared)
+	}
+	failed := t.apply(ctx, before.first(mostChanges))
 	after, runs, err := t.read(ctx, declared)
 	switch {
 	case err != nil:
 		return runs, 0, err
+	case failed != nil:
+		return runs, 0, failed
 	case after.size() >= before.size():
 		return runs, 0, fmt.Errorf("it did not take rules, such as %s", after.example())
 	}
 	return runs, after.size(), tooMany(declared)
+}
+
+// forget removes permanent rules. That needs no reload.
+func (t *Tool) forget(ctx context.Context) error {
+	text, err := t.Run(ctx, "firewall-cmd", "--permanent", "--list-all-zones")
+	for _, z := range parseZones(text) {
+		err = errors.Join(err, t.change(ctx, z.name, "--remove-rich-rule=", z.rules, "--permanent"))
+	}
+	return err
 }
 
 func tooMany(declared []opening.Opening) error {
@@ -71,16 +91,19 @@ func (d difference) size() int {
 
 func (d difference) first(n int) difference {
 	out := difference{}
-	for name, c := range d {
-		out[name] = c.First(n)
+	for _, name := range d.zones() {
+		out[name] = d[name].First(n)
 		n -= out[name].Size()
 	}
 	return out
 }
 
+// zones are sorted, so that a message does not change while nothing changes.
+func (d difference) zones() []string { return slices.Sorted(maps.Keys(d)) }
+
 func (d difference) example() string {
-	for name, c := range d {
-		for _, rule := range append(c.Add, c.Remove...) {
+	for _, name := range d.zones() {
+		for _, rule := range append(d[name].Add, d[name].Remove...) {
 			return rule + " in zone " + name
 		}
 	}
@@ -112,23 +135,22 @@ func (t *Tool) read(ctx context.Context, declared []opening.Opening) (difference
 	return out, true, nil
 }
 
+// apply makes changes in all zones, even if one fails.
 func (t *Tool) apply(ctx context.Context, d difference) error {
-	for name, c := range d {
-		if err := t.change(ctx, name, "--remove-rich-rule=", c.Remove); err != nil {
-			return err
-		}
-		if err := t.change(ctx, name, "--add-rich-rule=", c.Add); err != nil {
-			return err
-		}
+	var failed []error
+	for _, name := range d.zones() {
+		failed = append(failed,
+			t.change(ctx, name, "--add-rich-rule=", d[name].Add),
+			t.change(ctx, name, "--remove-rich-rule=", d[name].Remove))
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
-func (t *Tool) change(ctx context.Context, zone, option string, rules []string) error {
+func (t *Tool) change(ctx context.Context, zone, option string, rules []string, flags ...string) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	args := []string{"firewall-cmd", "--quiet", "--zone=" + zone}
+	args := append([]string{"firewall-cmd", "--zone=" + zone}, flags...)
 	for _, rule := range rules {
 		args = append(args, option+rule)
 	}

@@ -45,14 +45,19 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 	case args[1] == "--get-default-zone":
 		return "public\n", nil
 	case args[1] == "--list-all-zones":
-		return h.list(), nil
+		return h.list(""), nil
+	case args[1] == "--permanent":
+		return h.list("permanent "), nil
 	}
 	h.commands = append(h.commands, args)
 	if h.deaf {
 		return "", nil
 	}
-	zone := strings.TrimPrefix(args[2], "--zone=")
-	for _, option := range args[3:] {
+	zone := strings.TrimPrefix(args[1], "--zone=")
+	if args[2] == "--permanent" {
+		zone = "permanent " + zone
+	}
+	for _, option := range args[2:] {
 		if rule, add := strings.CutPrefix(option, "--add-rich-rule="); add {
 			h.rules[zone] = append(h.rules[zone], rule)
 		} else if rule, remove := strings.CutPrefix(option, "--remove-rich-rule="); remove {
@@ -63,7 +68,7 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 }
 
 // list returns the zones with their rules in the order in which firewalld happens to list them.
-func (h *host) list() string {
+func (h *host) list(config string) string {
 	text, err := os.ReadFile("testdata/zones.txt")
 	if err != nil {
 		h.t.Fatal(err)
@@ -76,7 +81,7 @@ func (h *host) list() string {
 			zone = strings.Fields(line)[0]
 		}
 		if strings.HasPrefix(line, "  rich rules:") {
-			for _, rule := range slices.Backward(h.rules[zone]) {
+			for _, rule := range slices.Backward(h.rules[config+zone]) {
 				out.WriteString("\t" + rule + "\n")
 			}
 		}
@@ -126,9 +131,14 @@ func TestRulesAreKeptInTheZonesThatPacketsComeFrom(t *testing.T) {
 		t.Error(err)
 	}
 	h.wantRules("after a source went", map[string]int{"public": 2, "internal": 1})
+	h.rules["permanent public"] = slices.Clone(h.rules["public"]) // firewall-cmd --runtime-to-permanent
 	if _, _, err := h.keep(tool, nil); err != nil {
 		t.Error(err)
 	}
+	if left := h.rules["permanent public"]; len(left) != 1 {
+		t.Errorf("expected permanent rules of opcrew to go too, got %q", left)
+	}
+	delete(h.rules, "permanent public")
 	h.wantRules("after all rules went", map[string]int{"public": 1})
 }
 

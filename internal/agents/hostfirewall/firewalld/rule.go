@@ -12,8 +12,8 @@ import (
 )
 
 // mark begins each rule of opcrew. firewalld has priorities since version 0.7. Rules with a positive priority come after
-// those without (firewalld.richlanguage, section Priority).
-const mark = `rule priority="21421" `
+// those without (firewalld.richlanguage, section Priority). Its last one, 32767, is for rules that log what is left.
+const mark = `rule priority="32421" `
 
 // rule returns a rich rule in the form in which firewalld lists it.
 func rule(o opening.Opening) string {

@@ -66,10 +66,10 @@ func Diff(has, declared []string) Changes {
 // Size returns the number of changes.
 func (c Changes) Size() int { return len(c.Remove) + len(c.Add) }
 
-// First returns at most n of the changes. Removals come first, so that a limit is not exceeded.
+// First returns at most n of the changes. Additions come first, so that no port closes that stays declared.
 func (c Changes) First(n int) Changes {
-	remove := c.Remove[:min(n, len(c.Remove))]
-	return Changes{remove, c.Add[:min(n-len(remove), len(c.Add))]}
+	add := c.Add[:min(n, len(c.Add))]
+	return Changes{Add: add, Remove: c.Remove[:min(n-len(add), len(c.Remove))]}
 }
 
 func without(all, those []string) []string {

@@ -12,7 +12,7 @@ import (
 )
 
 // comment marks the rules of opcrew.
-const comment = "opcrew"
+const comment = "opcrew hostFirewall"
 
 // rule is a rule as ufw show added lists it.
 type rule struct {
@@ -21,8 +21,8 @@ type rule struct {
 	ours    bool
 }
 
-// parseRules parses the output of ufw show added. A line such as "ufw deny in on eth0 ..." is a rule of the
-// administrator, as are all with another comment.
+// parseRules parses the output of ufw show added. For ufw, a rule that logs is about the same packets as one that does
+// not.
 func parseRules(text string) []rule {
 	var out []rule
 	for line := range strings.Lines(text) {
@@ -31,16 +31,21 @@ func parseRules(text string) []rule {
 			continue
 		}
 		rest, remark, _ := strings.Cut(rest, " comment ")
-		action, packets, _ := strings.Cut(rest, " ")
-		out = append(out, rule{action, packets, remark == "'"+comment+"'"})
+		action, all, _ := strings.Cut(rest, " ")
+		packets := strings.TrimPrefix(strings.TrimPrefix(all, "log-all "), "log ")
+		ours := action == "allow" && remark == "'"+comment+"'" && packets == all
+		out = append(out, rule{action, packets, ours})
 	}
 	return out
 }
 
-// packets returns the packets of an opening as ufw lists them; false if ufw has no rules for them.
+// packets returns the packets of an opening as ufw lists them; false if ufw has no rules for them. It lists a rule for
+// all addresses of one family in the same way as a rule for those of both.
 func packets(o opening.Opening) (string, bool) {
 	from, ports := source(o), o.Ports
 	switch {
+	case o.From.IsValid() && o.From.Bits() == 0:
+		return "", false
 	case ports.Protocol == "":
 		if from == "" {
 			return "to any", true
@@ -63,7 +68,7 @@ func packets(o opening.Opening) (string, bool) {
 // source returns a source as ufw lists it: "" for all, and an address instead of a range of one.
 func source(o opening.Opening) string {
 	switch {
-	case !o.From.IsValid() || o.From.Bits() == 0:
+	case !o.From.IsValid():
 		return ""
 	case o.From.IsSingleIP():
 		return o.From.Addr().String()

@@ -28,6 +28,7 @@ type Tool struct {
 	// Run runs a program on the host, and returns its output. Absent is the error for a program that does not exist.
 	Run    func(ctx context.Context, args ...string) (string, error)
 	Absent error
+	Doubt  Doubt
 }
 
 // Name returns the name of the firewall.
@@ -35,30 +36,68 @@ func (t *Tool) Name() string { return "ufw" }
 
 // Keep makes the rules of opcrew those that are declared. An inactive ufw gets none, and loses those that it has.
 func (t *Tool) Keep(ctx context.Context, declared []opening.Opening) (runs bool, left int, err error) {
-	status, err := t.Run(ctx, "ufw", "status")
-	if errors.Is(err, t.Absent) {
-		return false, 0, nil
-	}
-	if err != nil {
-		return false, 0, err
-	}
-	if runs = strings.HasPrefix(status, "Status: active"); !runs {
-		declared = nil
-	}
-	want := planOf(declared)
+	want := planOf(t.filtered(ctx, declared))
 	before, err := t.read(ctx, &want)
+	if errors.Is(err, t.Absent) {
+		return false, 0, t.Doubt.end()
+	}
+	if len(declared) > 0 || before.Size() > 0 || t.Doubt.exists() {
+		status, problem := t.Run(ctx, "ufw", "status")
+		if err = errors.Join(err, problem); err != nil {
+			return false, 0, err
+		}
+		if runs = strings.HasPrefix(status, "Status: active"); !runs {
+			want = plan{}
+			before, err = t.read(ctx, &want)
+		}
+	}
+	if err == nil {
+		err = t.settle(ctx, runs)
+	}
 	if err != nil || before.Size() == 0 {
 		return runs, 0, errors.Join(err, want.problem())
 	}
+	return t.change(ctx, runs, before, &want)
+}
+
+// filtered leaves out IPv6 if ufw does not filter it by rules: IPV6=no closes it, as the administrator decided.
+func (t *Tool) filtered(ctx context.Context, declared []opening.Opening) []opening.Opening {
+	if len(declared) == 0 {
+		return nil
+	}
+	if _, err := t.Run(ctx, "grep", "-Eqis", `^IPV6="?no"?$`, "/etc/default/ufw"); err != nil {
+		return declared
+	}
+	return slices.DeleteFunc(slices.Clone(declared), func(o opening.Opening) bool { return o.From.Addr().Is6() })
+}
+
+// settle reloads ufw after a change that may have reached its files only. An inactive ufw has no rules in the kernel.
+func (t *Tool) settle(ctx context.Context, runs bool) error {
+	if !t.Doubt.exists() {
+		return nil
+	}
+	if runs {
+		if _, err := t.Run(ctx, "ufw", "reload"); err != nil {
+			return err
+		}
+	}
+	return t.Doubt.end()
+}
+
+func (t *Tool) change(ctx context.Context, runs bool, before opening.Changes, want *plan) (bool, int, error) {
+	if err := t.Doubt.begin(); err != nil {
+		return runs, 0, err
+	}
 	failed := t.apply(ctx, before.First(mostChanges))
-	after, err := t.read(ctx, &want)
+	if failed == nil || !runs { // a ufw that is enabled and did not start fails to load its rules
+		failed = t.Doubt.end()
+	}
+	after, err := t.read(ctx, want)
 	switch {
 	case err != nil:
 		return runs, 0, err
 	case after.Size() >= before.Size():
 		return runs, 0, cmp.Or(failed, fmt.Errorf("it did not take rules, such as %s", append(after.Add, after.Remove...)[0]))
-	case !runs:
-		failed = nil // ufw fails to load the rules of a firewall that is enabled and did not start, but removes them
 	}
 	return runs, after.Size(), errors.Join(failed, want.problem())
 }
@@ -97,7 +136,7 @@ func (p *plan) problem() error {
 	case p.tooMany > 0:
 		return fmt.Errorf("it gets only %d of %d rules, one for each source and range of ports; name CIDRs instead of large pools", mostRules, p.tooMany)
 	case p.unsupported:
-		return errors.New("it has no rules for SCTP; open these ports in /etc/ufw/before.rules, or use the protocols TCP and UDP")
+		return errors.New("it has no rules for SCTP, and none for 0.0.0.0/0 or ::/0 alone; open these ports in /etc/ufw/before.rules, use the protocols TCP and UDP, and omit from to allow all addresses")
 	}
 	return nil
 }
@@ -111,7 +150,7 @@ func (t *Tool) read(ctx context.Context, want *plan) (opening.Changes, error) {
 	var ours []string
 	foreign := map[string]string{}
 	for _, r := range parseRules(text) {
-		if r.ours && r.action == "allow" {
+		if r.ours {
 			ours = append(ours, r.packets)
 		} else {
 			foreign[r.packets] = r.action
@@ -129,16 +168,19 @@ func (t *Tool) read(ctx context.Context, want *plan) (opening.Changes, error) {
 	return opening.Diff(ours, declared), nil
 }
 
-// apply makes all changes, and returns the first error.
+// apply makes all changes, and returns the first error. A deletion names the comment, so that it deletes no rule that an
+// administrator took over.
 func (t *Tool) apply(ctx context.Context, c opening.Changes) (failed error) {
-	for _, packets := range c.Remove {
-		_, err := t.Run(ctx, append([]string{"ufw", "delete", "allow"}, strings.Fields(packets)...)...)
-		failed = cmp.Or(failed, err)
-	}
 	for _, packets := range c.Add {
-		args := append([]string{"ufw", "allow"}, strings.Fields(packets)...)
-		_, err := t.Run(ctx, append(args, "comment", comment)...)
-		failed = cmp.Or(failed, err)
+		failed = cmp.Or(failed, t.rule(ctx, packets, "ufw", "allow"))
+	}
+	for _, packets := range c.Remove {
+		failed = cmp.Or(failed, t.rule(ctx, packets, "ufw", "delete", "allow"))
 	}
 	return failed
+}
+
+func (t *Tool) rule(ctx context.Context, packets string, command ...string) error {
+	_, err := t.Run(ctx, append(append(command, strings.Fields(packets)...), "comment", comment)...)
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,13 +27,16 @@ type host struct {
 	absent   bool
 	deaf     bool
 	unloaded bool // it is enabled, but its rules are not in the kernel
+	noIPv6   bool
+	broken   bool // it cannot say its status
 	changes  []string
+	reloads  int
 }
 
 func newHost(t *testing.T, rules ...string) (*host, *Tool) {
 	t.Helper()
 	h := &host{t: t, rules: rules}
-	return h, &Tool{Run: h.run, Absent: errAbsent}
+	return h, &Tool{Run: h.run, Absent: errAbsent, Doubt: Doubt{filepath.Join(t.TempDir(), "doubt")}}
 }
 
 func (h *host) run(_ context.Context, args ...string) (string, error) {
@@ -40,14 +44,19 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 	switch {
 	case h.absent:
 		return "", errAbsent
-	case text == "status" && h.inactive:
-		return "Status: inactive\n", nil
+	case args[0] == "grep" && !h.noIPv6:
+		return "", errors.New("exit status 1")
+	case args[0] == "grep":
+		return "", nil
 	case text == "status":
-		return "Status: active\n\nTo                         Action      From\n", nil
+		return h.status()
 	case text == "show added" && len(h.rules) == 0:
 		return "Added user rules (see 'ufw status' for running firewall):\n(None)\n", nil
 	case text == "show added":
 		return "Added user rules (see 'ufw status' for running firewall):\nufw " + strings.Join(h.rules, "\nufw ") + "\n", nil
+	case text == "reload":
+		h.reloads++
+		return "", nil
 	}
 	h.changes = append(h.changes, text)
 	if !h.deaf {
@@ -59,25 +68,33 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 	return "", nil
 }
 
+func (h *host) status() (string, error) {
+	switch {
+	case h.broken:
+		return "", errors.New("exit status 1: ERROR: problem running iptables")
+	case h.inactive:
+		return "Status: inactive\n", nil
+	}
+	return "Status: active\n\nTo                         Action      From\n", nil
+}
+
+// change does what ufw does: a rule is the same as another one with other actions, logs and comments, but a deletion
+// with a comment needs this comment.
 func (h *host) change(args []string) {
-	remove := args[0] == "delete"
-	if remove {
-		args = args[1:]
+	n := len(args) - 2
+	line := strings.Join(args[:n], " ") + " comment '" + args[n+1] + "'"
+	if rule, remove := strings.CutPrefix(line, "delete "); remove {
+		h.rules = slices.DeleteFunc(h.rules, func(r string) bool { return r == rule })
+		return
 	}
-	if n := len(args); n > 2 && args[n-2] == "comment" {
-		args = append(slices.Clone(args[:n-1]), "'"+args[n-1]+"'")
-	}
-	line := strings.Join(args, " ")
-	rest, _, _ := strings.Cut(line, " comment ")
-	_, same, _ := strings.Cut(rest, " ")
-	h.rules = slices.DeleteFunc(h.rules, func(r string) bool {
-		r, _, _ = strings.Cut(r, " comment ")
-		_, packets, _ := strings.Cut(r, " ")
-		return packets == same
-	})
-	if !remove {
-		h.rules = append(h.rules, line)
-	}
+	h.rules = slices.DeleteFunc(h.rules, func(r string) bool { return packetsOf(r) == packetsOf(line) })
+	h.rules = append(h.rules, line)
+}
+
+func packetsOf(rule string) string {
+	rule, _, _ = strings.Cut(rule, " comment ")
+	_, rule, _ = strings.Cut(rule, " ")
+	return strings.TrimPrefix(strings.TrimPrefix(rule, "log-all "), "log ")
 }
 
 func rule1(port uint16, sources ...string) nodefirewall.Rule {
@@ -116,9 +133,9 @@ func TestRulesAreAddedOnceAndRemoved(t *testing.T) {
 		t.Fatalf("expected an active firewall and no error, got %v, %v", runs, err)
 	}
 	h.want("after the first call", ssh, dns,
-		"allow from 10.0.0.0/8 to any port 8080 proto tcp comment 'opcrew'", "allow from 10.2.0.7 to any port 8080 proto tcp comment 'opcrew'",
-		"allow from fd00::1 to any port 8080 proto tcp comment 'opcrew'", "allow 9000/tcp comment 'opcrew'",
-		"allow to any comment 'opcrew'", "allow from fd03::/16 comment 'opcrew'")
+		"allow from 10.0.0.0/8 to any port 8080 proto tcp comment 'opcrew hostFirewall'", "allow from 10.2.0.7 to any port 8080 proto tcp comment 'opcrew hostFirewall'",
+		"allow from fd00::1 to any port 8080 proto tcp comment 'opcrew hostFirewall'", "allow 9000/tcp comment 'opcrew hostFirewall'",
+		"allow to any comment 'opcrew hostFirewall'", "allow from fd03::/16 comment 'opcrew hostFirewall'")
 	if _, err := h.keep(tool, rules...); err != nil || len(h.changes) > 0 {
 		t.Errorf("expected no further change, got %q, %v", h.changes, err)
 	}
@@ -132,16 +149,68 @@ func TestRulesAreAddedOnceAndRemoved(t *testing.T) {
 }
 
 func TestRulesOfTheAdministratorStay(t *testing.T) {
-	h, tool := newHost(t, "deny 9000/tcp", "allow 7000/tcp")
-	runs, err := h.keep(tool, rule1(9000), rule1(7000), rule1(7001))
+	theirs := []string{
+		"deny 9000/tcp", "allow 7000/tcp", "reject log 9001/tcp", "allow log-all 9002/tcp comment 'opcrew hostFirewall'",
+		"deny 9003/tcp comment 'opcrew hostFirewall'", "allow 9004/tcp comment 'opcrew'",
+	}
+	h, tool := newHost(t, slices.Clone(theirs)...)
+	runs, err := h.keep(tool, rule1(9000), rule1(7000), rule1(7001), rule1(9001), rule1(9002), rule1(9003), rule1(9004))
 	if !runs || err == nil || !strings.Contains(err.Error(), "deny 9000/tcp") {
 		t.Errorf("expected the rule that is in the way, got %v", err)
 	}
-	h.want("beside opcrew's rules", "deny 9000/tcp", "allow 7000/tcp", "allow 7001/tcp comment 'opcrew'")
+	h.want("beside opcrew's rules", append(slices.Clone(theirs), "allow 7001/tcp comment 'opcrew hostFirewall'")...)
 	if _, err := h.keep(tool); err != nil {
 		t.Error(err)
 	}
-	h.want("after opcrew's rules went", "deny 9000/tcp", "allow 7000/tcp")
+	h.want("after opcrew's rules went", theirs...)
+}
+
+func TestAPortThatStaysOpenDoesNotCloseMeanwhile(t *testing.T) {
+	h, tool := newHost(t)
+	wide := rule1(80)
+	wide.Ports[0].Last = 81
+	if _, err := h.keep(tool, rule1(80)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.keep(tool, wide); err != nil || len(h.changes) != 2 || !strings.HasPrefix(h.changes[0], "allow 80:81/tcp") {
+		t.Errorf("expected the new rule before the deletion of the old one, got %q, %v", h.changes, err)
+	}
+}
+
+func TestUfwIsReloadedAfterAChangeThatMayNotBeInTheKernel(t *testing.T) {
+	h, tool := newHost(t)
+	h.unloaded = true
+	if _, err := h.keep(tool, rule1(80)); err == nil || h.reloads != 0 {
+		t.Fatalf("expected the error of ufw, got %v", err)
+	}
+	h.unloaded = false
+	again := &Tool{Run: h.run, Absent: errAbsent, Doubt: tool.Doubt} // the agent was killed
+	if _, err := h.keep(again, rule1(80)); err != nil || h.reloads != 1 {
+		t.Errorf("expected one reload, got %d, %v", h.reloads, err)
+	}
+	if _, err := h.keep(again, rule1(80)); err != nil || h.reloads != 1 {
+		t.Errorf("expected no further reload, got %d, %v", h.reloads, err)
+	}
+}
+
+func TestABrokenUfwWithoutRulesDelaysNothing(t *testing.T) {
+	h, tool := newHost(t, "allow 22/tcp")
+	h.broken = true
+	if _, err := h.keep(tool); err != nil {
+		t.Errorf("expected no error without rules, got %v", err)
+	}
+	if _, err := h.keep(tool, rule1(80)); err == nil {
+		t.Error("expected the error of ufw with rules")
+	}
+}
+
+func TestUfwWithoutIPv6GetsNoRulesForIt(t *testing.T) {
+	h, tool := newHost(t)
+	h.noIPv6 = true
+	if _, err := h.keep(tool, rule1(80, "10.0.0.0/8", "fd00::/8")); err != nil {
+		t.Error(err)
+	}
+	h.want("without IPv6", "allow from 10.0.0.0/8 to any port 80 proto tcp comment 'opcrew hostFirewall'")
 }
 
 func TestAnInactiveUfwLosesTheRules(t *testing.T) {
@@ -158,6 +227,9 @@ func TestAnInactiveUfwLosesTheRules(t *testing.T) {
 		t.Errorf("expected an inactive firewall and no error, got %v, %v", runs, err)
 	}
 	h.want("while it is inactive")
+	if tool.Doubt.exists() {
+		t.Error("expected no mark of a change that is complete")
+	}
 	h.absent = true
 	if runs, err := h.keep(tool, rule1(80)); runs || err != nil {
 		t.Errorf("expected no firewall and no error, got %v, %v", runs, err)
@@ -167,10 +239,10 @@ func TestAnInactiveUfwLosesTheRules(t *testing.T) {
 func TestWhatUfwCannotHaveIsReported(t *testing.T) {
 	h, tool := newHost(t)
 	sctp := nodefirewall.Rule{Any: true, Ports: []nodefirewall.Ports{{Protocol: nodefirewall.SCTP, First: 5, Last: 5}}}
-	if _, err := h.keep(tool, sctp, rule1(80)); err == nil || !strings.Contains(err.Error(), "SCTP") {
+	if _, err := h.keep(tool, sctp, rule1(81, "0.0.0.0/0"), rule1(80)); err == nil || !strings.Contains(err.Error(), "SCTP") {
 		t.Errorf("expected the protocol, got %v", err)
 	}
-	h.want("without SCTP", "allow 80/tcp comment 'opcrew'")
+	h.want("without SCTP and a rule of one family", "allow 80/tcp comment 'opcrew hostFirewall'")
 	var many []string
 	for i := range mostRules + 1 {
 		many = append(many, fmt.Sprintf("10.0.%d.%d/32", i/250, i%250))

@@ -152,10 +152,10 @@ func TestAPoolThatOpensTheHostWaitsForTheFirewallOfTheHost(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"no answer":           {nodefirewall.Report{Active: now, Others: ufw, OpensHost: true, HostMessage: "does not answer"}, nodesv1.ReasonRulesPending, "a (firewall of the host: does not answer)"},
-		"earlier rules":       {nodefirewall.Report{Active: now, Others: ufw, OpensHost: true, Opened: map[string]string{"gold": "old"}}, nodesv1.ReasonRulesPending, "earlier rules"},
-		"opened":              {nodefirewall.Report{Active: now, Others: ufw, OpensHost: true, Opened: now}, nodesv1.ReasonRulesActive, "another firewall has them as well on a (ufw)"},
-		"no firewall to open": {nodefirewall.Report{Active: now, OpensHost: true, Opened: now}, nodesv1.ReasonRulesActive, "active on 1 node"},
+		"no answer":           {nodefirewall.Report{Active: now, Others: ufw, HostPools: []string{"gold"}, HostMessage: "does not answer"}, nodesv1.ReasonRulesPending, "a (firewall of the host: does not answer)"},
+		"earlier rules":       {nodefirewall.Report{Active: now, Others: ufw, HostPools: []string{"gold"}, Opened: map[string]string{"gold": "old"}}, nodesv1.ReasonRulesPending, "earlier rules"},
+		"opened":              {nodefirewall.Report{Active: now, Others: ufw, HostPools: []string{"gold"}, Opened: now}, nodesv1.ReasonRulesActive, "another firewall has them as well on a (ufw)"},
+		"no firewall to open": {nodefirewall.Report{Active: now, HostPools: []string{"gold"}, Opened: now}, nodesv1.ReasonRulesActive, "active on 1 node"},
 	} {
 		var conditions []metav1.Condition
 		worldOf([]*nodesv1.NodePool{pool}, member(test.report)).Judge(pool, "").Report(condition.Set{Conditions: &conditions, Now: time.Now()})
@@ -176,7 +176,7 @@ func TestAgentsOfTheHostRunWhileItMayHaveRules(t *testing.T) {
 		"a pool opens it":       {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens)}), true},
 		"the pool is paused":    {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.IsPaused())}), true},
 		"the pool is deleted":   {worldOf([]*nodesv1.NodePool{pooltest.Pool("gold", opens, pooltest.BeingDeleted)}), true},
-		"a node has rules":      {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active, OpensHost: true}))), true},
+		"a node has rules":      {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active, HostPools: []string{"gold"}}))), true},
 		"it has them no longer": {worldOf(nil, pooltest.Node("a", reports(nodefirewall.Report{Active: active}))), false},
 	} {
 		d := decide(test.world)

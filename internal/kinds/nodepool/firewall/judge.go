@@ -153,14 +153,15 @@ func examples(nodes []string) string {
 	return text
 }
 
-// Held returns the number of ready nodes whose kernel still has rules of a pool. A node that is not ready cannot report
+// Held returns the number of ready nodes that still have rules of a pool, in the kernel or in firewalld or ufw. A node that is not ready cannot report
 // their removal; the agents stay until it has.
 func (w World) Held(pool string) int {
 	held := 0
 	for i := range w.Nodes {
 		node := &w.Nodes[i]
 		report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
-		if err == nil && report.Active[pool] != "" && isReady(node) {
+		holds := report.Active[pool] != "" || slices.Contains(report.HostPools, pool)
+		if err == nil && holds && isReady(node) {
 			held++
 		}
 	}

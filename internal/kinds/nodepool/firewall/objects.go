@@ -68,6 +68,7 @@ func hostPod(image string) *corev1ac.PodSpecApplyConfiguration {
 	return critical().
 		WithHostPID(true).
 		WithAutomountServiceAccountToken(false).
+		WithTerminationGracePeriodSeconds(90). // a command that changes the firewall may need a minute
 		WithContainers(program(image, "host-firewall", "256Mi").
 			WithSecurityContext(corev1ac.SecurityContext().WithPrivileged(true).WithRunAsUser(0).WithReadOnlyRootFilesystem(true)))
 }

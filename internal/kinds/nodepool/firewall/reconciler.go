@@ -174,7 +174,7 @@ func opensHost(pool *nodesv1.NodePool) bool {
 func (w World) needsHostAgents() bool {
 	return slices.ContainsFunc(w.Pools, opensHost) || slices.ContainsFunc(w.Nodes, func(node corev1.Node) bool {
 		report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
-		return err == nil && report.OpensHost
+		return err == nil && len(report.HostPools) > 0
 	})
 }
 
