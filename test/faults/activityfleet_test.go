@@ -36,10 +36,14 @@ func TestActivityFleet(t *testing.T) {
 			{Name: "a host never has a second Activity in a run", Check: oneActivityAHost},
 			{Name: "maxUnavailable is never exceeded", Check: budgetKept},
 			{Name: "a command of a fleet that drains begins only on a cordoned node", Check: beginsCordoned},
+			{Name: "a machine never has a second pod in a run of a fleet", Check: onePodAMachine()},
+			{Name: "pods never run on more machines than maxUnavailable", Check: connectionsKept},
 		},
 		Mask:          maskFleet,
 		OperatorField: "cancel", // the operator cancels the Activities of the hosts of a cancelled fleet
-		Workloads:     []faults.Workload{oneByOne, twoAtOnce, cancellingAll, repeatingFailed, drainingOne, deletingDrain},
+		Workloads: []faults.Workload{
+			oneByOne, twoAtOnce, cancellingAll, repeatingFailed, drainingOne, deletingDrain, fleetOverSSH, deletingOverSSH,
+		},
 	})
 }
 
@@ -102,20 +106,27 @@ var repeatingFailed = faults.Workload{
 
 func fleetIs(state egov1.State, run int64) func(faults.View) error {
 	return func(v faults.View) error {
-		all := &egov1.ActivityList{}
-		if err := v.List(all); err != nil {
+		a, err := theFleet(v)
+		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(all.Items, func(a egov1.Activity) bool { return a.Name == "upgrade" })
-		if i < 0 {
-			return errors.New("there is no fleet")
-		}
-		a := all.Items[i]
 		if a.Status.Prosta != state || a.Status.Run != run || a.Status.ObservedGeneration != a.Generation {
 			return fmt.Errorf("the status is %+v", a.Status)
 		}
 		return nil
 	}
+}
+
+func theFleet(v faults.View) (*egov1.Activity, error) {
+	all := &egov1.ActivityList{}
+	if err := v.List(all); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all.Items, func(a egov1.Activity) bool { return a.Name == "upgrade" })
+	if i < 0 {
+		return nil, errors.New("there is no fleet")
+	}
+	return &all.Items[i], nil
 }
 
 // oneHostRuns holds while the command runs on a host. The number of pods would vary if a cancel came earlier.
@@ -138,6 +149,9 @@ func hostsSucceeded(v faults.View, object client.Object) error {
 	a := object.(*egov1.Activity)
 	if a.Spec.Hosts == nil {
 		return commandSucceeded(v, object)
+	}
+	if a.Spec.Hosts.SSH != nil {
+		return machinesSucceeded(v, a)
 	}
 	all := &egov1.ActivityList{}
 	if err := v.List(all); err != nil {
