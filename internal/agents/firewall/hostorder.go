@@ -122,7 +122,7 @@ func (a *Agent) reportHost(out *nodefirewall.Report) error {
 	if out.HostMessage != "" {
 		return nil
 	}
-	out.Opened = map[string]string{}
+	out.Others, out.Opened = current.result.Tools, map[string]string{}
 	for _, pool := range want.Pools {
 		out.Opened[pool] = nodefirewall.Revision(a.state.Confirmed.Pools[pool])
 	}

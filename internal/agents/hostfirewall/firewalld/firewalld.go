@@ -38,13 +38,11 @@ func (t *Tool) Name() string { return "firewalld" }
 // an administrator made permanent with --runtime-to-permanent.
 func (t *Tool) Keep(ctx context.Context, declared []opening.Opening) (runs bool, left int, err error) {
 	before, runs, err := t.read(ctx, declared)
+	if err == nil && len(declared) == 0 {
+		err = t.forget(ctx, runs)
+	}
 	if err != nil || !runs {
 		return runs, 0, err
-	}
-	if len(declared) == 0 {
-		if err := t.forget(ctx); err != nil {
-			return true, 0, err
-		}
 	}
 	if before.size() == 0 {
 		return true, 0, tooMany(declared)
@@ -62,11 +60,18 @@ func (t *Tool) Keep(ctx context.Context, declared []opening.Opening) (runs bool,
 	return runs, after.size(), tooMany(declared)
 }
 
-// forget removes permanent rules. That needs no reload.
-func (t *Tool) forget(ctx context.Context) error {
-	text, err := t.Run(ctx, "firewall-cmd", "--permanent", "--list-all-zones")
+// forget removes permanent rules. That needs no reload. A firewalld that does not run has a command of its own for them.
+func (t *Tool) forget(ctx context.Context, runs bool) error {
+	command := []string{"firewall-offline-cmd"}
+	if runs {
+		command = []string{"firewall-cmd", "--permanent"}
+	}
+	text, err := t.Run(ctx, append(command, "--list-all-zones")...)
+	if errors.Is(err, t.Absent) {
+		return nil
+	}
 	for _, z := range parseZones(text) {
-		err = errors.Join(err, t.change(ctx, z.name, "--remove-rich-rule=", z.rules, "--permanent"))
+		err = errors.Join(err, t.change(ctx, command, z.name, "--remove-rich-rule=", z.rules))
 	}
 	return err
 }
@@ -140,17 +145,17 @@ func (t *Tool) apply(ctx context.Context, d difference) error {
 	var failed []error
 	for _, name := range d.zones() {
 		failed = append(failed,
-			t.change(ctx, name, "--add-rich-rule=", d[name].Add),
-			t.change(ctx, name, "--remove-rich-rule=", d[name].Remove))
+			t.change(ctx, []string{"firewall-cmd"}, name, "--add-rich-rule=", d[name].Add),
+			t.change(ctx, []string{"firewall-cmd"}, name, "--remove-rich-rule=", d[name].Remove))
 	}
 	return errors.Join(failed...)
 }
 
-func (t *Tool) change(ctx context.Context, zone, option string, rules []string, flags ...string) error {
+func (t *Tool) change(ctx context.Context, command []string, zone, option string, rules []string) error {
 	if len(rules) == 0 {
 		return nil
 	}
-	args := append([]string{"firewall-cmd", "--zone=" + zone}, flags...)
+	args := append(slices.Clone(command), "--zone="+zone)
 	for _, rule := range rules {
 		args = append(args, option+rule)
 	}

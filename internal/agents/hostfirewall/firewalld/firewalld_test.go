@@ -40,13 +40,15 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 	switch {
 	case h.absent:
 		return "", fmt.Errorf("%s: %w", args[0], errAbsent)
-	case h.exit != 0:
+	case args[0] == "firewall-offline-cmd" && args[1] == "--list-all-zones":
+		return h.list("permanent "), nil
+	case h.exit != 0 && args[0] == "firewall-cmd":
 		return "", exec.Command("/bin/sh", "-c", fmt.Sprint("exit ", h.exit)).Run()
 	case args[1] == "--get-default-zone":
 		return "public\n", nil
 	case args[1] == "--list-all-zones":
 		return h.list(""), nil
-	case args[1] == "--permanent":
+	case args[2] == "--list-all-zones":
 		return h.list("permanent "), nil
 	}
 	h.commands = append(h.commands, args)
@@ -54,7 +56,9 @@ func (h *host) run(_ context.Context, args ...string) (string, error) {
 		return "", nil
 	}
 	zone := strings.TrimPrefix(args[1], "--zone=")
-	if args[2] == "--permanent" {
+	if args[1] == "--permanent" {
+		zone = "permanent " + strings.TrimPrefix(args[2], "--zone=")
+	} else if args[0] == "firewall-offline-cmd" {
 		zone = "permanent " + zone
 	}
 	for _, option := range args[2:] {
@@ -156,6 +160,27 @@ func TestAHostWithoutARunningFirewalldNeedsNoRules(t *testing.T) {
 	h.exit, h.absent = 1, false
 	if _, _, err := h.keep(tool, nil); err == nil {
 		t.Error("expected the error of firewall-cmd")
+	}
+}
+
+func TestPermanentRulesGoEvenIfFirewalldDoesNotRun(t *testing.T) {
+	h, tool := newHost(t)
+	h.rules["permanent public"] = rules(openings("10.0.0.0/8", "fd00::/8"))
+	h.exit = notRunning
+	if _, _, err := h.keep(tool, nil); err != nil || len(h.rules["permanent public"]) > 0 {
+		t.Errorf("expected no permanent rule, got %q, %v", h.rules["permanent public"], err)
+	}
+}
+
+func TestRulesOfTheAdministratorWithThePriorityOfOpcrewStay(t *testing.T) {
+	h, tool := newHost(t)
+	theirs := []string{
+		mark + `family="ipv4" source address="198.51.100.0/24" port port="7778" protocol="tcp" drop`,
+		mark + `service name="http" accept`, mark + `port port="80" protocol="tcp" log accept`,
+	}
+	h.rules["public"] = slices.Clone(theirs)
+	if _, _, err := h.keep(tool, nil); err != nil || !slices.Equal(h.rules["public"], theirs) {
+		t.Errorf("expected the rules to stay, got %q, %v", h.rules["public"], err)
 	}
 }
 

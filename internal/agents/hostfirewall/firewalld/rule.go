@@ -5,6 +5,7 @@ package firewalld
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,11 @@ import (
 // mark begins each rule of opcrew. firewalld has priorities since version 0.7. Rules with a positive priority come after
 // those without (firewalld.richlanguage, section Priority). Its last one, 32767, is for rules that log what is left.
 const mark = `rule priority="32421" `
+
+// form matches the rules that function rule returns. An administrator may use the priority for others.
+func form() *regexp.Regexp {
+	return regexp.MustCompile(`^` + mark + `(family="ipv[46]" source address="[^" ]+" )?(port port="[0-9-]+" protocol="[a-z]+" )?accept$`)
+}
 
 // rule returns a rich rule in the form in which firewalld lists it.
 func rule(o opening.Opening) string {

@@ -3,7 +3,10 @@
 
 package firewalld
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // zone is what opcrew reads of a zone.
 type zone struct {
@@ -16,6 +19,7 @@ type zone struct {
 // parseZones parses the output of firewall-cmd --list-all-zones.
 func parseZones(text string) []zone {
 	var out []zone
+	ours := form()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if line == "" {
@@ -25,16 +29,16 @@ func parseZones(text string) []zone {
 			name, attributes, _ := strings.Cut(line, " ")
 			out = append(out, zone{name: name, active: strings.Contains(attributes, "active")})
 		} else if len(out) > 0 {
-			out[len(out)-1].read(strings.TrimSpace(line))
+			out[len(out)-1].read(strings.TrimSpace(line), ours)
 		}
 	}
 	return out
 }
 
-func (z *zone) read(line string) {
+func (z *zone) read(line string, ours *regexp.Regexp) {
 	key, value, _ := strings.Cut(line, ":")
 	switch value = strings.TrimSpace(value); {
-	case strings.HasPrefix(line, mark):
+	case ours.MatchString(line):
 		z.rules = append(z.rules, line)
 	case key == "target":
 		z.target = value

@@ -17,8 +17,6 @@ import (
 const (
 	// mostRules limits the rules, because ufw takes up to a second for each.
 	mostRules = 200
-	// mostChanges is the number of changes of one call.
-	mostChanges = 20
 	// mostExamples is how many rules a message names.
 	mostExamples = 2
 )
@@ -84,11 +82,11 @@ func (t *Tool) settle(ctx context.Context, runs bool) error {
 	return t.Doubt.end()
 }
 
-func (t *Tool) change(ctx context.Context, runs bool, before opening.Changes, want *plan) (bool, int, error) {
+func (t *Tool) change(ctx context.Context, runs bool, before changes, want *plan) (bool, int, error) {
 	if err := t.Doubt.begin(); err != nil {
 		return runs, 0, err
 	}
-	failed := t.apply(ctx, before.First(mostChanges))
+	failed := t.apply(ctx, before.first())
 	if failed == nil || !runs { // a ufw that is enabled and did not start fails to load its rules
 		failed = t.Doubt.end()
 	}
@@ -97,7 +95,7 @@ func (t *Tool) change(ctx context.Context, runs bool, before opening.Changes, wa
 	case err != nil:
 		return runs, 0, err
 	case after.Size() >= before.Size():
-		return runs, 0, cmp.Or(failed, fmt.Errorf("it did not take rules, such as %s", append(after.Add, after.Remove...)[0]))
+		return runs, 0, cmp.Or(failed, fmt.Errorf("it did not take rules, such as %s", after.example()))
 	}
 	return runs, after.Size(), errors.Join(failed, want.problem())
 }
@@ -142,40 +140,40 @@ func (p *plan) problem() error {
 }
 
 // read returns the changes that are needed, and notes which rules of the administrator are in the way.
-func (t *Tool) read(ctx context.Context, want *plan) (opening.Changes, error) {
+func (t *Tool) read(ctx context.Context, want *plan) (changes, error) {
 	text, err := t.Run(ctx, "ufw", "show", "added")
 	if err != nil {
-		return opening.Changes{}, err
+		return changes{}, err
 	}
-	var ours []string
+	listed := parseRules(text)
 	foreign := map[string]string{}
-	for _, r := range parseRules(text) {
-		if r.ours {
-			ours = append(ours, r.packets)
-		} else {
+	for _, r := range listed {
+		if !r.ours {
 			foreign[r.packets] = r.action
 		}
 	}
-	declared := slices.Clone(want.packets)
 	want.denied = nil
-	declared = slices.DeleteFunc(declared, func(packets string) bool {
+	declared := slices.DeleteFunc(slices.Clone(want.packets), func(packets string) bool {
 		action, exists := foreign[packets]
 		if exists && action != "allow" {
 			want.denied = append(want.denied, action+" "+packets)
 		}
 		return exists
 	})
-	return opening.Diff(ours, declared), nil
+	return changesOf(listed, declared), nil
 }
 
 // apply makes all changes, and returns the first error. A deletion names the comment, so that it deletes no rule that an
 // administrator took over.
-func (t *Tool) apply(ctx context.Context, c opening.Changes) (failed error) {
+func (t *Tool) apply(ctx context.Context, c changes) (failed error) {
 	for _, packets := range c.Add {
 		failed = cmp.Or(failed, t.rule(ctx, packets, "ufw", "allow"))
 	}
 	for _, packets := range c.Remove {
 		failed = cmp.Or(failed, t.rule(ctx, packets, "ufw", "delete", "allow"))
+	}
+	for _, packets := range c.move {
+		failed = cmp.Or(failed, t.rule(ctx, packets, "ufw", "delete", "allow"), t.rule(ctx, packets, "ufw", "allow"))
 	}
 	return failed
 }

@@ -118,10 +118,9 @@ func (h *host) keep(tool *Tool, rules ...nodefirewall.Rule) (runs bool, err erro
 
 func (h *host) want(when string, rules ...string) {
 	h.t.Helper()
-	slices.Sort(h.rules)
-	slices.Sort(rules)
-	if !slices.Equal(h.rules, rules) {
-		h.t.Errorf("%s: expected the rules\n%s\ngot\n%s", when, strings.Join(rules, "\n"), strings.Join(h.rules, "\n"))
+	got := slices.Sorted(slices.Values(h.rules))
+	if slices.Sort(rules); !slices.Equal(got, rules) {
+		h.t.Errorf("%s: expected the rules\n%s\ngot\n%s", when, strings.Join(rules, "\n"), strings.Join(got, "\n"))
 	}
 }
 
@@ -163,6 +162,32 @@ func TestRulesOfTheAdministratorStay(t *testing.T) {
 		t.Error(err)
 	}
 	h.want("after opcrew's rules went", theirs...)
+}
+
+func TestALaterDenyOfTheAdministratorComesFirst(t *testing.T) {
+	h, tool := newHost(t)
+	rules := []nodefirewall.Rule{rule1(80, "10.0.0.0/8", "fd00::/8"), rule1(81, "10.0.0.0/8")}
+	if _, err := h.keep(tool, rules...); err != nil {
+		t.Fatal(err)
+	}
+	h.rules = slices.Insert(h.rules, 1, "deny from 10.6.6.6")
+	if _, err := h.keep(tool, rules...); err != nil || len(h.changes) != 2 {
+		t.Errorf("expected one rule to move, got %q, %v", h.changes, err)
+	}
+	if h.rules[0] != "deny from 10.6.6.6" {
+		t.Errorf("expected the deny first, got %q", h.rules)
+	}
+	h.rules = append(h.rules, "deny from fd00::6")
+	if _, err := h.keep(tool, rules...); err != nil || len(h.changes) != 2 {
+		t.Errorf("expected the rule for IPv6 to move, got %q, %v", h.changes, err)
+	}
+	h.rules = append(slices.DeleteFunc(h.rules, func(r string) bool { return r == "deny from fd00::6" }), "deny from fd00::6")
+	for range 2 { // ufw lists it last
+		h.rules = append(slices.DeleteFunc(h.rules, func(r string) bool { return strings.Contains(r, "fd00::") }), "deny from fd00::6", "allow from fd00::/8 to any port 80 proto tcp comment 'opcrew hostFirewall'")
+		if _, err := h.keep(tool, rules...); err != nil || len(h.changes) > 0 {
+			t.Errorf("expected no further change, got %q, %v", h.changes, err)
+		}
+	}
 }
 
 func TestAPortThatStaysOpenDoesNotCloseMeanwhile(t *testing.T) {
