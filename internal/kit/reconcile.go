@@ -6,7 +6,6 @@ package kit
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,10 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
-
-// staleWait is how long to wait before the next reconcile if the cache does not show opcrew's last write of the object.
-// Normally, the event of that write starts the reconcile earlier.
-const staleWait = 5 * time.Second
 
 // Reconcile brings one object closer to its declared state.
 func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -31,8 +26,7 @@ func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		return ctrl.Result{}, fmt.Errorf("read %s: %w", req, err)
 	}
 	if l.Children.Behind(gvk, object) {
-		log.FromContext(ctx).V(1).Info("The cache does not show the last write yet; the reconcile waits", "resourceVersion", object.GetResourceVersion())
-		return ctrl.Result{RequeueAfter: staleWait}, nil
+		return l.waitForCache(ctx, object), nil
 	}
 	facts, err := l.Kind.Observe(ctx, object)
 	if err != nil {
@@ -45,6 +39,13 @@ func (l *Loop[O, F, D]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 		l.After(object, facts, decision, done)
 	}
 	return l.report(ctx, gvk, object, facts, decision, plan, done)
+}
+
+// waitForCache looks again soon. The event of the write may not start a reconcile: another controller may have made the
+// write, and the predicates of this one may ignore what it changed.
+func (l *Loop[O, F, D]) waitForCache(ctx context.Context, object O) ctrl.Result {
+	log.FromContext(ctx).V(1).Info("The cache does not show the last write yet; the reconcile waits", "resourceVersion", object.GetResourceVersion())
+	return ctrl.Result{RequeueAfter: l.retries.wait(client.ObjectKeyFromObject(object))}
 }
 
 func (l *Loop[O, F, D]) get(ctx context.Context, key client.ObjectKey) (O, schema.GroupVersionKind, error) {
