@@ -44,8 +44,7 @@ func atOnce(n int32) func(*egov1.Hosts) {
 // more creates additional hosts for a test.
 func (s *site) more(n int, labels map[string]string) []string {
 	s.Helper()
-	sites++
-	return env.Nodes(s.T, n, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites), Labels: labels})
+	return env.Nodes(s.T, n, testenv.NodeSpec{Prefix: nodePrefix(), Labels: labels})
 }
 
 // child returns the Activity of one host of a fleet.

@@ -34,13 +34,19 @@ var sites int
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	sites++ // new names for each test, because kwok does not simulate pods on a node that is recreated under its old name
-	s := &site{T: t, hosts: env.Nodes(t, 2, testenv.NodeSpec{Prefix: fmt.Sprint("site", sites)}), ns: env.Namespace(t)}
+	s := &site{T: t, hosts: env.Nodes(t, 2, testenv.NodeSpec{Prefix: nodePrefix()}), ns: env.Namespace(t)}
 	s.operator = env.Operator(t)
 	env.Clear(t, &egov1.ActivityList{}, s.ns)
 	s.policiesWork()
 	env.PolicyAges(t)
 	return s
+}
+
+// nodePrefix returns a new prefix, because kwok does not simulate pods on a node that is recreated under its old name.
+// Fleets start hosts in the order of their names, so a later prefix sorts after an earlier one.
+func nodePrefix() string {
+	sites++
+	return fmt.Sprintf("site%04d", sites)
 }
 
 // policiesWork waits until the API server sets spec.requester, because a new admission policy takes a moment to be
