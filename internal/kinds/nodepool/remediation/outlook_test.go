@@ -111,3 +111,26 @@ func TestADecisionHasTheWarningsOfItsPool(t *testing.T) {
 		t.Errorf("expected no warning without a remediation, got %q", d.hindrances)
 	}
 }
+
+func TestAnEventSaysOnceThatTheRemediationHasNoEffect(t *testing.T) {
+	pool := func(reason, message string) *nodesv1.NodePool {
+		out := &nodesv1.NodePool{}
+		if reason != "" {
+			out.Status.Conditions = []metav1.Condition{{Type: nodesv1.NodePoolRemediation, Reason: reason, Message: message}}
+		}
+		return out
+	}
+	warns := []kit.Event{{Warning: true, Reason: "RemediationNotEffective", Action: "Remediate", Note: "No Secret"}}
+	for name, c := range map[string]struct {
+		before, after *nodesv1.NodePool
+		want          []kit.Event
+	}{
+		"a new remediation":          {pool("", ""), pool(nodesv1.ReasonNotEffective, "No Secret"), warns},
+		"a remediation that worked":  {pool(nodesv1.ReasonNoDeadNodes, ""), pool(nodesv1.ReasonNotEffective, "No Secret"), warns},
+		"another message":            {pool(nodesv1.ReasonNotEffective, "No key"), pool(nodesv1.ReasonNotEffective, "No Secret"), nil},
+		"a remediation that works":   {pool(nodesv1.ReasonNotEffective, "No Secret"), pool(nodesv1.ReasonNoDeadNodes, ""), nil},
+		"a pool without remediation": {pool("", ""), pool("", ""), nil},
+	} {
+		pooltest.Same(t, name, c.want, Events(c.before, c.after))
+	}
+}

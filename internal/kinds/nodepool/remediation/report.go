@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kit"
@@ -83,7 +85,7 @@ func describe(records []nodesv1.NodeRemediation) string {
 
 // Events returns the events for changes of the remediation. Events on the nodes show their taints.
 func Events(before, after *nodesv1.NodePool) []kit.Event {
-	var events []kit.Event
+	events := warning(before, after)
 	for _, r := range after.Status.Remediation {
 		old := nodesv1.NodeRemediation{}
 		if i := slices.IndexFunc(before.Status.Remediation, func(o nodesv1.NodeRemediation) bool { return o.UID == r.UID && o.Since.Equal(&r.Since) }); i >= 0 {
@@ -94,6 +96,16 @@ func Events(before, after *nodesv1.NodePool) []kit.Event {
 		}
 	}
 	return events
+}
+
+// warning returns an event if the remediation no longer has an effect, so that a user learns it before a machine is dead.
+func warning(before, after *nodesv1.NodePool) []kit.Event {
+	is := meta.FindStatusCondition(after.Status.Conditions, nodesv1.NodePoolRemediation)
+	was := meta.FindStatusCondition(before.Status.Conditions, nodesv1.NodePoolRemediation)
+	if is == nil || is.Reason != nodesv1.ReasonNotEffective || was != nil && was.Reason == is.Reason {
+		return nil
+	}
+	return []kit.Event{{Warning: true, Reason: "RemediationNotEffective", Action: action, Note: condition.Cut(is.Message, 1000)}}
 }
 
 func eventOf(old, now nodesv1.NodeRemediation) (kit.Event, bool) {
