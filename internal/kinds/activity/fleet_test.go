@@ -64,14 +64,16 @@ func TestWhatFollowsForAFleet(t *testing.T) {
 		facts  facts
 		want   does
 	}{
-		"a run is recorded first":                    {activitytest.New(onPool, func(a *egov1.Activity) { a.Status.Run = 0 }), facts{}, does{}},
-		"hosts are recorded next":                    {activitytest.New(onPool), seeing(activitytest.New(onPool), []string{"a"}), does{}},
-		"then their Activities are created":          {fresh, seeing(fresh, []string{"a", "b", "c"}), does{children: 2}},
-		"except those that exist":                    {fresh, seeing(fresh, []string{"b", "c"}, childOn(1, "a", egov1.StateRunning)), does{children: 1}},
-		"not by an outdated view":                    {fresh, stale(seeing(fresh, []string{"a", "b"})), does{again: staleInterval}},
-		"nor without the policy":                     {fresh, forbidden, does{again: run.ObstacleInterval}},
-		"a cancel cancels the active ones":           {cancelled, seeing(cancelled, []string{"c"}, childOn(1, "a", egov1.StateRunning), childOn(1, "b", egov1.StateSucceeded)), does{patches: 1}},
-		"an ended one rests":                         {ended, seeing(ended, []string{"b"}, childOn(1, "a", egov1.StateSucceeded)), does{}},
+		"a run is recorded first":           {activitytest.New(onPool, func(a *egov1.Activity) { a.Status.Run = 0 }), facts{}, does{}},
+		"hosts are recorded next":           {activitytest.New(onPool), seeing(activitytest.New(onPool), []string{"a"}), does{}},
+		"then their Activities are created": {fresh, seeing(fresh, []string{"a", "b", "c"}), does{children: 2}},
+		"except those that exist":           {fresh, seeing(fresh, []string{"b", "c"}, childOn(1, "a", egov1.StateRunning)), does{children: 1}},
+		"not by an outdated view":           {fresh, stale(seeing(fresh, []string{"a", "b"})), does{again: staleInterval}},
+		"nor without the policy":            {fresh, forbidden, does{again: run.ObstacleInterval}},
+		"a cancel cancels the active ones":  {cancelled, seeing(cancelled, []string{"c"}, childOn(1, "a", egov1.StateRunning), childOn(1, "b", egov1.StateSucceeded)), does{patches: 1}},
+		"an ended one rests":                {ended, seeing(ended, []string{"b"}, childOn(1, "a", egov1.StateSucceeded)), does{}},
+		// Regression: another kind had written the node, the watch ignored it, and the node stayed cordoned.
+		"but looks again at a node of a stale cache": {ended, facts{fleet: fleetFacts{unseen: map[string]bool{"a": true}}}, does{again: staleInterval}},
 		"Activities of runs that do not count go":    {activitytest.New(onPool, secondRunOfAll), facts{fleet: fleetFacts{children: []*egov1.Activity{childOn(1, "a", egov1.StateSucceeded)}}}, does{step: "delete the Activity of an earlier run"}},
 		"a deletion needs nothing but its finalizer": {activitytest.New(onPool, activitytest.Leaving), facts{}, does{releases: true}},
 	} {

@@ -18,13 +18,23 @@ import (
 	"github.com/opcrew/opcrew/internal/kit/ensure"
 )
 
-// staleInterval is the time until a fleet is checked again if the cache had an older version of it. Normally an event
-// comes earlier.
+// staleInterval is the time until a fleet is checked again if the cache had an older version of it, or of a node that it
+// must uncordon. Normally an event comes earlier.
 const staleInterval = time.Second
 
-// plan returns the plan for a fleet: create the Activities of the hosts that the status records as starting, cancel
-// active ones, and delete what is no longer needed.
+// plan returns the plan for a fleet. Another kind may have written a node that the cache does not show yet; the watch
+// ignores such a change, so the fleet looks again by itself.
 func (r fleets) plan(a *egov1.Activity, f fleetFacts, d decision) kit.Plan {
+	plan := r.steps(a, f, d)
+	if len(f.unseen) > 0 {
+		plan.LookAgain(staleInterval)
+	}
+	return plan
+}
+
+// steps returns the changes for a fleet: create the Activities of the hosts that the status records as starting, cancel
+// active ones, and delete what is no longer needed.
+func (r fleets) steps(a *egov1.Activity, f fleetFacts, d decision) kit.Plan {
 	if a.Status.Run != run.Number(a) {
 		return kit.Plan{} // the status must record the run first
 	}
