@@ -23,7 +23,8 @@ const (
 	soakWait = 2 * time.Second
 	// kuredWait is the time between two looks at kured's lock, whose release causes no event.
 	kuredWait = 15 * time.Second
-	// silenceWait is the time between two looks at nodes that may be lost, and at agents that may be silent.
+	// silenceWait is the time between two looks at nodes that may be lost or have a step to take, and at agents that may
+	// be silent.
 	silenceWait = time.Minute
 )
 
@@ -51,10 +52,10 @@ func (r *poolReconciler) Plan(pool *mcfgv1.MachineConfigPool, f facts, d decisio
 func again(f facts, d decision) time.Duration {
 	var plan kit.Plan
 	for _, v := range d.verdicts {
-		switch v.Reason {
-		case mcfgv1.ReasonSoaking, mcfgv1.ReasonEtcdUnhealthy:
+		switch {
+		case v.Reason == mcfgv1.ReasonSoaking || v.Reason == mcfgv1.ReasonEtcdUnhealthy:
 			plan.LookAgain(soakWait)
-		case mcfgv1.ReasonUpdating:
+		case v.Reason == mcfgv1.ReasonUpdating || v.Action != "": // the node may have waited for the cache to show another node
 			plan.LookAgain(silenceWait)
 		}
 	}

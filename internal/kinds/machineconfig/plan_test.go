@@ -22,3 +22,12 @@ func TestAPoolLooksAgainWhileKuredHoldsALockAndNodesWait(t *testing.T) {
 		t.Errorf("expected a pool at rest to wait for an event, got %s", got)
 	}
 }
+
+// The reconciler of nodes takes no step while the cache shows an old version of another node. If another kind wrote that
+// node, its event may wake nothing.
+func TestAPoolLooksAgainWhileANodeHasAStepToTake(t *testing.T) {
+	due := decision{verdicts: []rollout.NodeVerdict{{Node: "b", Verdict: rollout.Verdict{Action: rollout.Order, Config: "rendered-x"}}}}
+	if got := again(facts{}, due); got <= 0 || got > time.Minute {
+		t.Errorf("expected another look within a minute, got %s", got)
+	}
+}
