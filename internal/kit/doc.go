@@ -32,9 +32,9 @@
 // # Errors
 //
 // A write fails with a conflict, or because the object is gone, if it was based on an older state. The loop then
-// decides again after 200 ms, and waits longer if that fails too. These failures are not reported. If the API server
-// refuses a write (quota, admission, rights), a condition shows its message; the loop retries after 50 ms to one minute
-// (result.go).
+// decides again after 200 ms, and waits longer if that fails too. These failures are not reported. It waits in the same
+// way while the cache shows an older version of the object than opcrew's last write. If the API server refuses a write
+// (quota, admission, rights), a condition shows its message; the loop retries after 50 ms to one minute (result.go).
 //
 // # Status
 //

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// retryWait is how long to wait after a write that was based on an older state, if no event comes first.
+	// retryWait is how long to wait after a write that was based on an older state, or while the cache is stale, if no
+	// event comes first.
 	retryWait = 200 * time.Millisecond
 	// mostRetryWait is the longest wait after a write that was based on an older state. The wait doubles with each try,
 	// because a problem that looks like a conflict, such as a missing namespace, may last.
