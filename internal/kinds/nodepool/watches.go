@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
+	"github.com/opcrew/opcrew/internal/kinds/nodepool/firewall"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/nodestate"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pipeline"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/remediation"
@@ -56,12 +57,12 @@ func nodeChanged() predicate.Predicate {
 	})
 }
 
-// concerned returns the names of the NodePools to which a node belongs, whose settings it still has, or whose commands
-// may run on it.
+// concerned returns the names of the NodePools to which a node belongs, whose settings or firewall rules it still has,
+// or whose commands may run on it.
 func concerned(node *corev1.Node, pools []*nodesv1.NodePool) []string {
 	held := nodestate.LedgerOf(node)
 	names := map[string]bool{}
-	for _, name := range held.AllPools() {
+	for _, name := range append(held.AllPools(), firewall.PoolsOn(node)...) {
 		names[name] = true
 	}
 	for _, pool := range pools {

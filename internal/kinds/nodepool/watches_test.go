@@ -15,6 +15,7 @@ import (
 
 	nodesv1 "github.com/opcrew/opcrew/api/nodes/v1"
 	"github.com/opcrew/opcrew/internal/kinds/nodepool/pooltest"
+	"github.com/opcrew/opcrew/internal/podapi/nodefirewall"
 )
 
 func TestOnlyEventsOfNodesThatMatterGetThrough(t *testing.T) {
@@ -82,6 +83,8 @@ func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) 
 		"all that it belongs to":                {pooltest.Node("n", pooltest.Role("silver"), pooltest.Role("gold"), pooltest.HasLabel("zone", "a")), []string{"gold", "silver", "zonal"}},
 		"one that it left":                      {settled(t, pooltest.Node("n", pooltest.Role("gold")), gold), []string{"gold"}},
 		"one whose fence command may run there": {pooltest.Node("n", pooltest.HasLabel("bmc", "yes")), []string{"other"}},
+		// Regression: a deleted pool waited forever for the agent of a node that had left it before.
+		"one whose firewall rules it still has": {pooltest.Node("n", reporting(t, nodefirewall.Report{Active: map[string]string{"gone": "1"}, HostPools: []string{"other"}})), []string{"gone", "other"}},
 		"one that is gone altogether":           {pooltest.Node("n", pooltest.HasLedger(`{"labels":{"x":{"value":"","pools":["gone"]}}}`)), []string{"gone"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +100,15 @@ func TestANodeConcernsThePoolsThatItBelongsToOrCarriesSomethingOf(t *testing.T) 
 			}
 		})
 	}
+}
+
+// reporting gives a node the report of a firewall agent.
+func reporting(t *testing.T, report nodefirewall.Report) pooltest.NodeOption {
+	text, err := nodefirewall.EncodeReport(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pooltest.HasAnnotation(nodefirewall.ReportAnnotation, text)
 }
 
 func TestAPoolsOwnStatusIsNoChangeOfItsSpec(t *testing.T) {

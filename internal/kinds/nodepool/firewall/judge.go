@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -153,17 +154,24 @@ func examples(nodes []string) string {
 	return text
 }
 
-// Held returns the number of ready nodes that still have rules of a pool, in the kernel or in firewalld or ufw. A node that is not ready cannot report
-// their removal; the agents stay until it has.
+// Held returns the number of ready nodes that still have rules of a pool. A node that is not ready cannot report their
+// removal; the agents stay until it has.
 func (w World) Held(pool string) int {
 	held := 0
 	for i := range w.Nodes {
-		node := &w.Nodes[i]
-		report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
-		holds := report.Active[pool] != "" || slices.Contains(report.HostPools, pool)
-		if err == nil && holds && isReady(node) {
+		if isReady(&w.Nodes[i]) && slices.Contains(PoolsOn(&w.Nodes[i]), pool) {
 			held++
 		}
 	}
 	return held
+}
+
+// PoolsOn returns the pools whose rules a node has, in the kernel or in firewalld or ufw. A node that has left a pool
+// still has them for a moment.
+func PoolsOn(node *corev1.Node) []string {
+	report, err := nodefirewall.ParseReport(node.Annotations[nodefirewall.ReportAnnotation])
+	if err != nil {
+		return nil
+	}
+	return slices.AppendSeq(slices.Clone(report.HostPools), maps.Keys(report.Active))
 }

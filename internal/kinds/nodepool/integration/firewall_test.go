@@ -233,6 +233,23 @@ func TestADeletedPoolWaitsUntilItsRulesAreGone(t *testing.T) {
 	awaitAgents(t, false)
 }
 
+// Regression: the event of a node that had left the pool before woke no pool, so the deleted pool stayed.
+func TestADeletedPoolEndsWhenANodeThatLeftItReports(t *testing.T) {
+	nodes := makeNodes(t, 2, "left", role("left"))
+	agents := firewallagents.Follow(t, env.Client)
+	env.Operator(t)
+	createPool(t, newPool("left", firewalled(nodesv1.FirewallRule{Ports: port(80)})))
+	awaitReady(t, "left", 2)
+	agents.Absent(nodes[0], true)
+	changeNode(t, nodes[0], lacksRole("left"))
+	awaitReady(t, "left", 1)
+	deletePool(t, "left")
+	awaitCondition(t, "left", nodesv1.NodePoolReady, "False Deleting", "1 node")
+	env.Settled(t, env.Audit.Mark(t))
+	agents.Absent(nodes[0], false)
+	awaitPoolGone(t, "left")
+}
+
 func TestAPausedPoolKeepsItsRules(t *testing.T) {
 	makeNodes(t, 1, "halt", role("halt"))
 	firewallagents.Follow(t, env.Client)
