@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/names"
 	"github.com/opcrew/opcrew/internal/kinds/microservicedeploy/quota"
@@ -44,7 +45,7 @@ func Setup(mgr ctrl.Manager, tools *kit.Tools, around *Neighbours, troubles *Tro
 	tenant := handler.EnqueueRequestsFromMapFunc(namespaceOf)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("microservicedeploy-tenant").
-		For(&corev1.Namespace{}, builder.WithPredicates(r.occupied(), labelsChanged)).
+		For(&corev1.Namespace{}, builder.WithPredicates(r.occupied(), labelsOrPauseChanged)).
 		Watches(&customv1.MicroServiceDeploy{}, tenant, builder.WithPredicates(specChanged)).
 		Watches(&appsv1.Deployment{}, tenant, builder.WithPredicates(ofInstances)).
 		Watches(&corev1.ResourceQuota{}, tenant, builder.WithPredicates(tenants)).
@@ -88,9 +89,10 @@ func (r *reconciler) occupied() predicate.Funcs {
 }
 
 var (
-	specChanged   = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
-	labelsChanged = kit.Updates(func(e event.UpdateEvent) bool {
-		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels())
+	specChanged          = kit.Updates(func(e event.UpdateEvent) bool { return e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration() })
+	labelsOrPauseChanged = kit.Updates(func(e event.UpdateEvent) bool {
+		return !maps.Equal(e.ObjectOld.GetLabels(), e.ObjectNew.GetLabels()) ||
+			e.ObjectOld.GetAnnotations()[common.PausedAnnotation] != e.ObjectNew.GetAnnotations()[common.PausedAnnotation]
 	})
 	ofInstances = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetLabels()[names.NameLabel] == names.AppName })
 	tenants     = predicate.NewPredicateFuncs(func(o client.Object) bool { return quota.IsBound(o.GetName()) || o.GetName() == names.TenantAuth })

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/opcrew/opcrew/api/common"
 	customv1 "github.com/opcrew/opcrew/api/custom/v1"
 	"github.com/opcrew/opcrew/internal/kit"
 )
@@ -39,5 +40,27 @@ func TestANamespaceThatTheCacheShowsAfterItsFirstInstanceIsReconciled(t *testing
 				t.Errorf("expected the new namespace to be reconciled: %v, got %v", test.want, got)
 			}
 		})
+	}
+}
+
+// Regression: a user ended the pause of a namespace, and its instances kept waiting for their credentials.
+func TestTheEndOfAPauseWakesANamespaceAndOtherAnnotationsDoNot(t *testing.T) {
+	namespace := func(labels, annotations map[string]string) *corev1.Namespace {
+		ns := &corev1.Namespace{}
+		ns.Labels, ns.Annotations = labels, annotations
+		return ns
+	}
+	paused := namespace(nil, map[string]string{common.PausedAnnotation: "true"})
+	for name, test := range map[string]struct {
+		now  *corev1.Namespace
+		want bool
+	}{
+		"the end of the pause": {namespace(nil, nil), true},
+		"a label":              {namespace(map[string]string{"team": "a"}, paused.Annotations), true},
+		"another annotation":   {namespace(nil, map[string]string{common.PausedAnnotation: "true", "note": "x"}), false},
+	} {
+		if got := labelsOrPauseChanged.Update(event.UpdateEvent{ObjectOld: paused, ObjectNew: test.now}); got != test.want {
+			t.Errorf("%s: expected it to wake: %v, got %v", name, test.want, got)
+		}
 	}
 }
