@@ -105,5 +105,6 @@ func scalerState(scaler *autoscalingv2.HorizontalPodAutoscaler) [2]string {
 
 var claimsChanged = kit.Updates(func(e event.UpdateEvent) bool {
 	old, now := e.ObjectOld.(*customv1.MicroServiceDeploy), e.ObjectNew.(*customv1.MicroServiceDeploy)
-	return !slices.Equal(hosts.Claimed(old), hosts.Claimed(now)) || hosts.Insists(old) != hosts.Insists(now)
+	return !slices.Equal(hosts.Claimed(old), hosts.Claimed(now)) || hosts.Insists(old) != hosts.Insists(now) ||
+		!slices.Equal(old.Status.Hosts, now.Status.Hosts)
 })

@@ -43,7 +43,8 @@ func TestOnlyWhatAQuotaAllowsWakesInstances(t *testing.T) {
 
 func TestRivalsAreWokenWhenClaimsChange(t *testing.T) {
 	old := newInstance(hosted("v1"))
-	scaled, insisting, elsewhere := old.DeepCopy(), old.DeepCopy(), old.DeepCopy()
+	scaled, insisting, elsewhere, holding := old.DeepCopy(), old.DeepCopy(), old.DeepCopy(), old.DeepCopy()
+	holding.Status.Hosts = []string{"shop.example.com"}
 	withReplicas(9)(scaled)
 	isCurrent(insisting)
 	hosted("v2")(elsewhere)
@@ -54,6 +55,7 @@ func TestRivalsAreWokenWhenClaimsChange(t *testing.T) {
 		"size":    {event.UpdateEvent{ObjectOld: old, ObjectNew: scaled}, false},
 		"current": {event.UpdateEvent{ObjectOld: old, ObjectNew: insisting}, true},
 		"path":    {event.UpdateEvent{ObjectOld: old, ObjectNew: elsewhere}, true},
+		"hold":    {event.UpdateEvent{ObjectOld: old, ObjectNew: holding}, true}, // an older rival may give up the host then
 	} {
 		if got := claimsChanged.Update(test.change); got != test.want {
 			t.Errorf("a change of %s: expected it to wake: %v, got %v", name, test.want, got)
