@@ -162,6 +162,15 @@ func TestWhatCannotGrowIsNotTriedAndIsLookedAtAgain(t *testing.T) {
 	same(t, "the next look", workload.ClassInterval, plan.Again)
 }
 
+// Regression: a claim with the label managed-by of another tool causes no event, and Ready stayed False after it had grown.
+func TestAVolumeThatGrowsIsLookedAtAgain(t *testing.T) {
+	d := newDiva(1, func(d *opsv1.Diva) { d.Spec.Client.Storage.Size = "3Gi" })
+	f := observed(t, newDiva(1), settled(t))
+	same(t, "the next look", workload.ClassInterval, planned(d, f).Again)
+	asks("wi-ops-client-0", "3Gi")(&f)
+	same(t, "the next look after it has grown", time.Duration(0), planned(d, f).Again)
+}
+
 // The API server rejects a larger request of a claim that has no volume yet.
 func TestAClaimWithoutAVolumeKeepsItsSizeAndHoldsUpNoOther(t *testing.T) {
 	d := newDiva(2, func(d *opsv1.Diva) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -148,6 +149,19 @@ func draining(t *testing.T, name string) *corev1.Node {
 	keys[machineorder.State], keys[machineorder.DesiredDrain] = string(mcfgv1.StateWorking), rollout.DrainPrefix+target
 	keys[machineorder.ReportAnnotation] = `{"config":"` + target + `","phase":"Drain"}`
 	return newNode(name, "", keys)
+}
+
+// Regression: another user had cordoned the node, so the end of the Activity woke only the pool, and the drain never began.
+func TestADrainThatWaitsForAnActivityIsLookedAtAgain(t *testing.T) {
+	n := draining(t, "a")
+	n.Spec.Unschedulable = true
+	got := (&nodeReconciler{}).Decide(n, nodeFacts{fleet: fleet.Fleet{
+		Nodes: []*corev1.Node{n, newNode("b", target, ordered(t, target))}, Pools: []*mcfgv1.MachineConfigPool{newPool()},
+		Drained: map[string]bool{}, Activities: map[string]string{"a": "shop/backup"},
+	}}, now)
+	if got.evicts || got.again <= 0 || got.again > time.Minute {
+		t.Errorf("expected the drain to wait, and another look within a minute, got %+v", got)
+	}
 }
 
 func TestANodeThatChangesDuringAReconcileIsDecidedAboutAsItWasRead(t *testing.T) {

@@ -78,5 +78,8 @@ func (s *stepper) step(v rollout.Verdict) {
 		s.out.edit.Annotate(machineorder.LastAppliedDrain, asked)
 	default:
 		s.renew()
+		if s.is.Phase == rollout.WantsDrain { // the end of what the drain waits for may cause no event of this node
+			s.out.again = silenceWait
+		}
 	}
 }

@@ -49,7 +49,7 @@ func Decide(in Input) Decision {
 	out.Patches = append(out.Patches, in.resizes()...)
 	out.Patches = append(out.Patches, in.ownerPatches()...)
 	out.Patches = append(out.Patches, in.labelPatches()...)
-	if len(in.Rigid) > 0 {
+	if len(in.Rigid) > 0 || out.Verdict.Reason == opsv1.ReasonGrowing { // a claim with labels of others causes no event
 		out.Again = append(out.Again, workload.ClassInterval)
 	}
 	return out
