@@ -22,7 +22,8 @@ const (
 	// takenWait is how long to wait before checking again whether another owner still has the name of a child. The
 	// cache does not hold that object, so no event shows when it is gone.
 	takenWait = 10 * time.Second
-	// unseenWait is how long to wait before searching again for a child that the cache does not show yet.
+	// unseenWait is how long to wait before searching again for a child that the cache does not show yet, or shows in an
+	// older version.
 	unseenWait = 5 * time.Second
 )
 
@@ -33,7 +34,7 @@ type found struct {
 	leaving  string        // message if the child is being deleted; otherwise empty
 	taken    string        // message if an object of another owner has the name; otherwise empty
 	stripped string        // message if the child lost the label by which the cache selects; otherwise empty
-	again    time.Duration // how long to wait before the next search for an object that the cache does not hold
+	again    time.Duration // how long to wait before the next search, if no event may follow
 }
 
 // find searches for a child in the cache. If the cache does not have it, find reads from the API server, because a
@@ -48,7 +49,7 @@ func (a *Applier) find(ctx context.Context, owner client.Object, in *intent) (fo
 	}
 	switch {
 	case a.Behind(in.GroupVersionKind, object):
-		return found{waiting: true}, nil
+		return found{waiting: true, again: unseenWait}, nil // a watch may ignore the event of the write
 	case object.GetDeletionTimestamp() != nil && in.ours(owner, object):
 		return found{waiting: true, leaving: leaving(in.Ref, object)}, nil
 	case !in.ours(owner, object):
