@@ -12,6 +12,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,7 +32,7 @@ func installHosts(t *testing.T) {
 	t.Helper()
 	for _, file := range []string{
 		"activity_namespace", "activity_requester", "activity_rights", "nodepool_joining", "nodepool_requester", "nodepool_rights",
-		"firewall_namespace", "firewall_agent",
+		"firewall_namespace", "firewall_agent", "nodepool_hostfirewall",
 	} {
 		env.Apply(t, "config/cluster/"+file+".yaml")
 	}
@@ -171,23 +173,27 @@ func TestAFirewallCostsAHundredWritesWhateverTheNumberOfNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.calm(t, 2*time.Second)
-	active := func(generation int64) error {
-		if err := joined(t, pool, len(r.hosts)); err != nil {
-			return err
-		}
-		if f := pool.Status.Firewall; f == nil || int(f.ActiveNodes) != len(r.hosts) || pool.Generation < generation {
-			return fmt.Errorf("the rules are active on %+v", f)
-		}
-		return nil
-	}
-	rules := func(port int) func() error {
+	active := func(generation int64) func() error {
 		return func() error {
-			return env.Client.Patch(t.Context(), pool, mergePatch(`{"spec":{"firewall":{"rules":[{"ports":[{"port":%d}]}]}}}`, port))
+			if err := joined(t, pool, len(r.hosts)); err != nil {
+				return err
+			}
+			c := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.NodePoolFirewallActive)
+			if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration < generation {
+				return fmt.Errorf("the rules are active on %+v, condition %+v", pool.Status.Firewall, c)
+			}
+			return nil
+		}
+	}
+	change := func(firewall string) func() error {
+		return func() error {
+			return env.Client.Patch(t.Context(), pool, mergePatch(`{"spec":{"firewall":%s}}`, firewall))
 		}
 	}
 	few := 100 / float64(len(r.hosts))
-	r.measure("the rules are active on every node", few, rules(80), func() error { return active(2) })
-	r.measure("changed rules are active on every node", few, rules(81), func() error { return active(3) })
+	r.measure("the rules are active on every node", few, change(`{"rules":[{"ports":[{"port":80}]}]}`), active(2))
+	r.measure("changed rules are active on every node", few, change(`{"rules":[{"ports":[{"port":81}]}]}`), active(3))
+	r.measure("firewalld and ufw are open, too", few, change(`{"hostFirewall":"Open"}`), active(4))
 	r.end(true)
 	if err := env.Client.Delete(t.Context(), pool); err != nil {
 		t.Error(err)
