@@ -46,6 +46,25 @@ type cluster struct {
 	config *rest.Config
 }
 
+// restartTime is how long a node may take to report that it is Ready, after the test before started it again.
+const restartTime = time.Minute
+
+// works waits until all machines of the local cluster work, or fails at once if there is no cluster. Tests check this
+// before their first request, because the address of a cluster that is down may belong to another machine.
+func works(t *testing.T, root string) {
+	t.Helper()
+	eventually.True(t, restartTime, "all machines of the local cluster work", func() error {
+		out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "machines do not work") {
+			t.Fatalf("there is no local cluster; run `make up` first: %v\n%s", err, out)
+		}
+		if err != nil {
+			return fmt.Errorf("%w\n%s", err, out)
+		}
+		return nil
+	})
+}
+
 // connect finds the local cluster. If no cluster runs, the test fails. It is not skipped, because a skipped test would
 // look like a passed one.
 func connect(t *testing.T) *cluster {
@@ -54,10 +73,7 @@ func connect(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Check this before the first request, because the address of a cluster that is down may belong to another machine.
-	if out, err := exec.Command(filepath.Join(root, "bin", "localcluster"), "status").CombinedOutput(); err != nil {
-		t.Fatalf("the local cluster does not work; run `make up` first: %v\n%s", err, out)
-	}
+	works(t, root)
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(root, "bin", "kubeconfig"))
 	if err != nil {
 		t.Fatalf("there is no local cluster; run `make up` first: %v", err)
