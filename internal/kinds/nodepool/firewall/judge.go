@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -173,5 +172,11 @@ func PoolsOn(node *corev1.Node) []string {
 	if err != nil {
 		return nil
 	}
-	return slices.AppendSeq(slices.Clone(report.HostPools), maps.Keys(report.Active))
+	pools := slices.Clone(report.HostPools)
+	for pool, revision := range report.Active {
+		if revision != "" {
+			pools = append(pools, pool)
+		}
+	}
+	return pools
 }
