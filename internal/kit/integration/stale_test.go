@@ -98,6 +98,8 @@ func TestChildrenOfAnOwnerThatIsGoneBehindTheCacheAreNotMadeAgain(t *testing.T) 
 	p.ensures(heir, child, ensure.Created, creation("configmaps"))
 }
 
+// Regression: another controller had written the object, and the predicates of this one ignored the event of that write.
+// So the loop looked again only after 5 seconds.
 func TestAnObjectWhoseLastWriteTheCacheHasNotSeenIsWaitedFor(t *testing.T) {
 	events := &gate{}
 	l := newLoop(t, env.Namespace(t), setup{events: events})
